@@ -1,0 +1,144 @@
+// The bit rules: every addition, multiplication and division that a promised result is made of goes through here.
+//
+// Device: inline PTX that names the rounding (.rn) and never flushes, whatever flags the kernel is compiled with. Host: plain IEEE
+// operators, with a barrier behind products so that none is contracted into a fused multiply-add. Negation and NaN tests work on the
+// integer bits, because the floating-point forms flush subnormals under fast-math flags. Integers wrap.
+#pragma once
+
+#include <cuda/std/bit>
+#include <cuda/std/cstdint>
+#include <cuda/std/limits>
+#include <cuda/std/type_traits>
+#include <nv/target>
+
+#include <tessera/config.hpp>
+
+namespace tessera::inline v0_1 {
+
+namespace detail {
+
+template <class T>
+struct float_bits;
+template <>
+struct float_bits<float> {
+  using type = cuda::std::uint32_t;
+  static constexpr type sign = 0x80000000u, exponent = 0x7F800000u, canonical_nan = 0x7FFFFFFFu;
+};
+template <>
+struct float_bits<double> {
+  using type = cuda::std::uint64_t;
+  static constexpr type sign = 0x8000000000000000u, exponent = 0x7FF0000000000000u, canonical_nan = 0x7FFFFFFFFFFFFFFFu;
+};
+
+// The bits of a floating-point value as an unsigned integer.
+template <class T>
+TESSERA_TILE constexpr auto bits_of(T value) {
+  return cuda::std::bit_cast<typename float_bits<T>::type>(value);
+}
+
+// Two's-complement arithmetic without undefined overflow.
+template <class T>
+TESSERA_TILE constexpr auto as_unsigned(T value) {
+  return static_cast<cuda::std::make_unsigned_t<T>>(value);
+}
+
+}  // namespace detail
+
+// Types whose addition is exactly associative: no order has to be kept for them.
+template <class T>
+inline constexpr bool is_exactly_associative = cuda::std::is_integral_v<T>;
+
+// fl(a + b), rounded to nearest even, subnormals kept; integers wrap.
+template <class T>
+  requires cuda::std::is_integral_v<T>
+TESSERA_TILE constexpr T add(T a, T b) {
+  return static_cast<T>(detail::as_unsigned(a) + detail::as_unsigned(b));
+}
+TESSERA_TILE float add(float a, float b) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (float sum; asm("add.rn.f32 %0, %1, %2;" : "=f"(sum) : "f"(a), "f"(b)); return sum;), (return a + b;))
+}
+TESSERA_TILE double add(double a, double b) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (double sum; asm("add.rn.f64 %0, %1, %2;" : "=d"(sum) : "d"(a), "d"(b)); return sum;), (return a + b;))
+}
+
+// fl(a * b), never part of a fused multiply-add; integers wrap.
+template <class T>
+  requires cuda::std::is_integral_v<T>
+TESSERA_TILE constexpr T multiply(T a, T b) {
+  using wide = cuda::std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, cuda::std::make_unsigned_t<T>>;
+  return static_cast<T>(static_cast<wide>(a) * static_cast<wide>(b));
+}
+TESSERA_TILE float multiply(float a, float b) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (float product; asm("mul.rn.f32 %0, %1, %2;" : "=f"(product) : "f"(a), "f"(b)); return product;),
+                    (float product = a * b; TESSERA_HOST_BARRIER(product); return product;))
+}
+TESSERA_TILE double multiply(double a, double b) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (double product; asm("mul.rn.f64 %0, %1, %2;" : "=d"(product) : "d"(a), "d"(b)); return product;),
+                    (double product = a * b; TESSERA_HOST_BARRIER(product); return product;))
+}
+
+// fl(a / b), correctly rounded.
+TESSERA_TILE float divide(float a, float b) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (float ratio; asm("div.rn.f32 %0, %1, %2;" : "=f"(ratio) : "f"(a), "f"(b)); return ratio;), (return a / b;))
+}
+TESSERA_TILE double divide(double a, double b) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (double ratio; asm("div.rn.f64 %0, %1, %2;" : "=d"(ratio) : "d"(a), "d"(b)); return ratio;), (return a / b;))
+}
+
+// -a: the sign bit flipped, nothing else (of a NaN and of a subnormal too); integers wrap.
+template <class T>
+TESSERA_TILE constexpr T negate(T a) {
+  if constexpr (cuda::std::is_floating_point_v<T>) {
+    return cuda::std::bit_cast<T>(detail::bits_of(a) ^ detail::float_bits<T>::sign);
+  } else {
+    return static_cast<T>(0u - detail::as_unsigned(a));
+  }
+}
+
+// Whether the value is a NaN, read from its bits.
+template <class T>
+TESSERA_TILE constexpr bool is_nan(T value) {
+  if constexpr (cuda::std::is_floating_point_v<T>) {
+    return (detail::bits_of(value) & ~detail::float_bits<T>::sign) > detail::float_bits<T>::exponent;
+  } else {
+    return false;
+  }
+}
+
+// The value itself, but every NaN becomes the one quiet NaN that a computed result may hold (0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF).
+template <class T>
+TESSERA_TILE constexpr T canonical(T value) {
+  if constexpr (cuda::std::is_floating_point_v<T>) {
+    return is_nan(value) ? cuda::std::bit_cast<T>(detail::float_bits<T>::canonical_nan) : value;
+  } else {
+    return value;
+  }
+}
+
+// The value after its computation ended: a product that a user's function returned is rounded here and takes part in no later contraction.
+template <class T>
+TESSERA_TILE T rounded(T value) {
+  if constexpr (cuda::std::is_floating_point_v<T>) {
+    NV_IF_TARGET(NV_IS_HOST, (TESSERA_HOST_BARRIER(value);))
+  }
+  return value;
+}
+
+// The operator of every sum.
+struct plus {
+  // The true identity: -0.0 for floating point (x + -0.0 has the bits of x, also for x = -0.0), 0 for integers.
+  template <class T>
+  TESSERA_TILE static constexpr T identity() {
+    if constexpr (cuda::std::is_floating_point_v<T>) {
+      return cuda::std::bit_cast<T>(detail::float_bits<T>::sign);
+    } else {
+      return T{};
+    }
+  }
+  template <class T>
+  TESSERA_TILE T operator()(T a, T b) const {
+    return add(a, b);
+  }
+};
+
+}  // namespace tessera::inline v0_1

@@ -1,0 +1,24 @@
+// D over the lanes of a block: lane i brings leaf i. This is the form for any block; warps have their own (lane_reduce.cuh), and give the same bits.
+#pragma once
+
+#include <tessera/config.hpp>
+#include <tessera/dyadic.hpp>
+#include <tessera/group/scratch.hpp>
+
+namespace tessera::inline v0_1 {
+
+// D of the values of lanes 0 .. count - 1, count in 1 .. Block::size, on every lane. Synchronises before and after its writes.
+template <class Block, class T, class Combine>
+TESSERA_TILE T reduce_lanes(Block& block, T value, int count, Combine const& combine) {
+  if constexpr (Block::size == 1) {
+    return value;
+  } else {
+    scratch_array<T, Block::size, Block> leaves(block);
+    block.sync();
+    leaves[block.rank()] = value;
+    block.sync();
+    return dyadic_reduce([&](cuda::std::int64_t i) { return leaves[static_cast<int>(i)]; }, combine, 0, count);
+  }
+}
+
+}  // namespace tessera::inline v0_1

@@ -1,0 +1,86 @@
+// The CUDA backend: launch_tiled on a stream.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <cuda_runtime.h>
+
+#include <tessera/config.hpp>
+#include <tessera/group/atomic.cuh>
+#include <tessera/group/cuda_block.cuh>
+#include <tessera/group/lane_reduce.cuh>
+#include <tessera/launch/cuda_error.cuh>
+#include <tessera/launch/launch_argument.hpp>
+#include <tessera/launch/walk.hpp>
+
+namespace tessera::inline v0_1 {
+
+// Runs tiles on the current device, in the order of a stream.
+struct cuda_backend {
+  cudaStream_t stream;
+};
+
+namespace detail {
+
+template <int Threads, int ScratchBytes, class Walk, class Functor, class... Arguments>
+__global__ __launch_bounds__(Threads) void tiled_kernel(Functor functor, tile_grid grid, Arguments... arguments) {
+  extern __shared__ __align__(16) unsigned char tessera_scratch[];
+  auto* const scratch = reinterpret_cast<cuda::std::byte*>(tessera_scratch);
+  std::int64_t const tiles = grid.count(), blocks = gridDim.x;
+  for (std::int64_t tile = Walk::first(blockIdx.x, blocks); tile < tiles; tile = Walk::next(tile, blocks)) {
+    cuda_block<Threads, ScratchBytes> block(scratch, grid, tile);
+    functor(block, arguments...);
+  }
+}
+
+// Lets `kernel` have `bytes` of shared memory; above 48 KiB the device must be asked. The value belongs to the kernel, so that calls from several threads
+// set the same.
+template <class Kernel>
+void allow_shared_memory(Kernel* kernel, int bytes) {
+  if (bytes <= 48 * 1024) return;
+  int device = 0, most = 0;
+  check_cuda(cudaGetDevice(&device), "launch_tiled: cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "launch_tiled: cudaDeviceGetAttribute");
+  if (bytes > most) {
+    throw usage_error("launch_tiled: the block's scratch is " + std::to_string(bytes) + " bytes, but a block of device " + std::to_string(device) +
+                      " has at most " + std::to_string(most) + " bytes of shared memory");
+  }
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+             "launch_tiled: cudaFuncSetAttribute(shared memory, " + std::to_string(bytes) + ")");
+}
+
+}  // namespace detail
+
+// Runs functor(block, arguments...) for each logical tile of the grid, with blocks of `Threads` threads and `ScratchBytes` of scratch, on the backend's
+// stream. Returns at once; waits for nothing. Arguments are copied; a scatter target becomes its record writer, is opened if it is not, and its launch is
+// numbered. An empty grid launches nothing. Throws usage_error, and cuda_error also for an error that was pending before.
+template <int Threads = 128, int ScratchBytes = default_scratch_bytes, class Walk = static_stride, class Functor, class... Arguments>
+void launch_tiled(cuda_backend const& backend, tile_grid const& grid, Functor const& functor, Arguments&&... arguments) {
+  detail::check_grid(grid);
+  detail::check_nothing_pending("launch_tiled");
+  auto kernel_arguments = std::tuple(detail::begin_launch(backend, grid, std::forward<Arguments>(arguments))...);
+  if (grid.count() > 0) {
+    std::apply(
+        [&](auto&... kernel_argument) {
+          auto* const kernel = &detail::tiled_kernel<Threads, ScratchBytes, Walk, Functor, std::remove_reference_t<decltype(kernel_argument)>...>;
+          detail::allow_shared_memory(kernel, ScratchBytes);
+          std::int64_t blocks = std::min<std::int64_t>(grid.count(), 0x7FFFFFFF);
+          if (grid.cap() > 0) blocks = std::min(blocks, grid.cap());
+          cudaLaunchConfig_t config{};
+          config.gridDim = dim3(static_cast<unsigned>(blocks));
+          config.blockDim = dim3(Threads);
+          config.dynamicSmemBytes = ScratchBytes;
+          config.stream = backend.stream;
+          detail::check_cuda(cudaLaunchKernelEx(&config, kernel, functor, grid, kernel_argument...),
+                             "launch_tiled: kernel launch of " + std::to_string(blocks) + " blocks of " + std::to_string(Threads) + " threads");
+        },
+        kernel_arguments);
+  }
+  (detail::end_launch(backend, arguments), ...);
+}
+
+}  // namespace tessera::inline v0_1
