@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 #include <tessera/error.hpp>
+#include <tessera/launch/cuda_error.cuh>
 
 namespace tessera::inline v0_1::verify {
 namespace {
@@ -88,11 +89,7 @@ __global__ void make_noise(noise_board* board, float* memory, unsigned words, un
   if (threadIdx.x == 0) report_block(board, start);
 }
 
-void check(cudaError_t code, char const* call) {
-  if (code == cudaSuccess) return;
-  (void)cudaGetLastError();
-  throw cuda_error(std::string("verify::noise: ") + call + ": " + cudaGetErrorString(code), code);
-}
+void check(cudaError_t code, char const* call) { tessera::detail::check_cuda(code, std::string("verify::noise: ") + call); }
 
 constexpr int stream_count = 2;
 constexpr int in_flight = 4;  // kernels of one stream that are launched and not waited for
@@ -128,6 +125,7 @@ struct noise::state {
   }
 
   void set_up() {
+    tessera::detail::check_nothing_pending("verify::noise");
     check(cudaMalloc(&board, sizeof(noise_board)), "cudaMalloc");
     check(cudaMalloc(&memory, options.memory_bytes), "cudaMalloc");
     for (auto& stream : streams) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
@@ -196,11 +194,13 @@ noise::noise(noise_options const& options) : state_(std::make_unique<state>(opti
 noise::~noise() = default;
 
 void noise::open(cudaStream_t stream) {
+  tessera::detail::check_nothing_pending("verify::noise::open");
   open_window<<<1, 1, 0, stream>>>(state_->board);
   check(cudaGetLastError(), "the launch that opens a window");
 }
 
 void noise::close(cudaStream_t stream) {
+  tessera::detail::check_nothing_pending("verify::noise::close");
   close_window<<<1, 1, 0, stream>>>(state_->board);
   check(cudaGetLastError(), "the launch that closes a window");
 }
