@@ -14,6 +14,14 @@
 
 namespace tessera::inline v0_1 {
 
+namespace detail {
+
+// An operator whose missing<T>() can stand for an absent leaf without a trace in the bits: no branch is needed around it then.
+template <class Combine, class T>
+concept has_missing = requires(Combine const& combine) { combine.template missing<T>(); };
+
+}  // namespace detail
+
 // The aligned node of `Leaves` leaves that starts at leaf `begin`, of which those below `count` exist (at least `begin` does).
 // `load(i)` gives leaf i, `combine(a, b)` joins two neighbours, left first. `Leaves` is a power of two; `InFlight` of the leaves are loaded before
 // the first is used. Called by one lane; recursion ends at compile time.
@@ -28,13 +36,17 @@ TESSERA_TILE auto dyadic_node(Load const& load, Combine const& combine, int begi
     value_type node[Leaves];
     TESSERA_UNROLL
     for (int i = 0; i < Leaves; ++i) {
-      if (begin + i < count) node[i] = load(begin + i);
+      if constexpr (detail::has_missing<Combine, value_type>) {
+        node[i] = begin + i < count ? load(begin + i) : combine.template missing<value_type>();
+      } else {
+        if (begin + i < count) node[i] = load(begin + i);
+      }
     }
     TESSERA_UNROLL
     for (int width = 1; width < Leaves; width *= 2) {
       TESSERA_UNROLL
       for (int i = 0; i + width < Leaves; i += 2 * width) {
-        if (begin + i + width < count) node[i] = combine(node[i], node[i + width]);
+        if (detail::has_missing<Combine, value_type> || begin + i + width < count) node[i] = combine(node[i], node[i + width]);
       }
     }
     return node[0];

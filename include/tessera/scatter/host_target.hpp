@@ -7,6 +7,7 @@
 #include <tessera/launch/host_backend.hpp>
 #include <tessera/scatter/direct_target.hpp>
 #include <tessera/scatter/host_resolve.hpp>
+#include <tessera/scatter/scatter_type.hpp>
 #include <tessera/scatter/target_base.hpp>
 
 namespace tessera::inline v0_1 {
@@ -88,20 +89,6 @@ class host_scatter_target : public detail::target_base<T, Rank, Axis> {
     return detail::align_up(partials_at(layout) + detail::host_partial_rows(layout.capacity) * layout.columns * layout.element_bytes);
   }
 };
-
-namespace detail {
-
-// Which elements and levels need no order.
-template <determinism Level, class T>
-inline constexpr bool scatters_directly = Level == not_guaranteed || is_exactly_associative<T>;
-
-template <determinism Level, class T>
-constexpr void check_scatter_type() {
-  static_assert(scatters_directly<Level, T> || std::is_same_v<T, float> || std::is_same_v<T, double>,
-                "scatter_target: at this level the elements are float, double or integers; use one of them or the level not_guaranteed");
-}
-
-}  // namespace detail
 
 // A destination that takes records: scatter_target<gpu_to_gpu>(backend, sums, {.tiles = n, .per_tile = 32}, workspace). Hand it to launch_tiled in the
 // destination's place, then target.resolve(backend): out = fl(old + D(row list)) for each element of each row that got records, others untouched. Axis is

@@ -1,0 +1,8 @@
+// Everything, with the CUDA backend. Needs nvcc.
+#pragma once
+
+#include <tessera/group/atomic.cuh>
+#include <tessera/group/lane_reduce.cuh>
+#include <tessera/launch/cuda_backend.cuh>
+#include <tessera/scatter/cuda_target.cuh>
+#include <tessera/tessera.hpp>
