@@ -10,11 +10,13 @@
 #if defined(__CUDACC__)
 #define TESSERA_TILE __host__ __device__ __forceinline__
 #define TESSERA_UNROLL _Pragma("unroll")
+#define TESSERA_NO_UNROLL _Pragma("unroll 1")
 // In front of a template that calls what it was given: whether that is host or device code is the caller's business.
 #define TESSERA_CALLS_ARGUMENT _Pragma("nv_exec_check_disable")
 #else
 #define TESSERA_TILE inline
 #define TESSERA_UNROLL
+#define TESSERA_NO_UNROLL
 #define TESSERA_CALLS_ARGUMENT
 #endif
 
@@ -55,5 +57,8 @@ namespace tessera::inline v0_1 {
 
 // Bytes of block scratch when a launch names none: small, since occupancy is the user's.
 inline constexpr int default_scratch_bytes = 4096;
+
+// Threads that shall fit on one multiprocessor together when a launch says nothing else: enough to keep the memory busy.
+inline constexpr int default_resident_threads = 640;
 
 }  // namespace tessera::inline v0_1

@@ -327,8 +327,11 @@ void launch(cudaStream_t stream, segmented_reduce_arguments<T> const& a) {
     dim3 const grid(static_cast<unsigned>((a.capacity + per_block - 1) / per_block), static_cast<unsigned>(column_blocks(a.columns, Width)));
     segmented_reduce_kernel<T, Width, run()><<<grid, warps_per_block * 32, 0, stream>>>(a, lanes_per_row, contiguous);
   };
+  // Enough chunks for each group of lanes to hide its neighbours' latency.
   if (lanes_per_row >= 16) {
     start(std::integral_constant<int, 32>{});
+  } else if (lanes_per_row >= 4) {
+    start(std::integral_constant<int, 64>{});
   } else {
     start(std::integral_constant<int, 128>{});
   }

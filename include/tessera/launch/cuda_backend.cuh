@@ -26,8 +26,8 @@ struct cuda_backend {
 
 namespace detail {
 
-template <int Threads, int ScratchBytes, class Walk, class Functor, class... Arguments>
-__global__ __launch_bounds__(Threads) void tiled_kernel(Functor functor, tile_grid grid, Arguments... arguments) {
+template <int Threads, int ScratchBytes, int ResidentThreads, class Walk, class Functor, class... Arguments>
+__global__ __launch_bounds__(Threads, ResidentThreads / Threads) void tiled_kernel(Functor functor, tile_grid grid, Arguments... arguments) {
   extern __shared__ __align__(16) unsigned char tessera_scratch[];
   auto* const scratch = reinterpret_cast<cuda::std::byte*>(tessera_scratch);
   std::int64_t const tiles = grid.count(), blocks = gridDim.x;
@@ -56,9 +56,11 @@ void allow_shared_memory(Kernel* kernel, int bytes) {
 }  // namespace detail
 
 // Runs functor(block, arguments...) for each logical tile of the grid, with blocks of `Threads` threads and `ScratchBytes` of scratch, on the backend's
-// stream. Returns at once; waits for nothing. Arguments are copied; a scatter target becomes its record writer, is opened if it is not, and its launch is
+// stream; the compiler keeps room for `ResidentThreads` threads on a multiprocessor (640: up to 96 registers a thread; give less to a kernel that holds
+// large tiles in registers). Returns at once; waits for nothing. Arguments are copied; a scatter target becomes its record writer, is opened if it is not, and its launch is
 // numbered. An empty grid launches nothing. Throws usage_error, and cuda_error also for an error that was pending before.
-template <int Threads = 128, int ScratchBytes = default_scratch_bytes, class Walk = static_stride, class Functor, class... Arguments>
+template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, class Walk = static_stride,
+          class Functor, class... Arguments>
 void launch_tiled(cuda_backend const& backend, tile_grid const& grid, Functor const& functor, Arguments&&... arguments) {
   detail::check_grid(grid);
   detail::check_nothing_pending("launch_tiled");
@@ -66,7 +68,7 @@ void launch_tiled(cuda_backend const& backend, tile_grid const& grid, Functor co
   if (grid.count() > 0) {
     std::apply(
         [&](auto&... kernel_argument) {
-          auto* const kernel = &detail::tiled_kernel<Threads, ScratchBytes, Walk, Functor, std::remove_reference_t<decltype(kernel_argument)>...>;
+          auto* const kernel = &detail::tiled_kernel<Threads, ScratchBytes, ResidentThreads, Walk, Functor, std::remove_reference_t<decltype(kernel_argument)>...>;
           detail::allow_shared_memory(kernel, ScratchBytes);
           std::int64_t blocks = std::min<std::int64_t>(grid.count(), 0x7FFFFFFF);
           if (grid.cap() > 0) blocks = std::min(blocks, grid.cap());

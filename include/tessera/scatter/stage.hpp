@@ -2,7 +2,7 @@
 //
 // Record k of a call is the slice of the tile at coordinate k along the axis. Its place in the target's buffer follows from its ordinal (launch,
 // logical tile id, position in the tile), so that blocks fight over no counter and the order is the same on every run. Rows leave the block as
-// coalesced runs: straight from the tile where its order is the records' order, else through scratch, in pieces that fit.
+// coalesced runs: straight from the tile where its elements lie as the records' do, else through scratch, in pieces that fit.
 #pragma once
 
 #include <cuda/std/cstdint>
@@ -88,15 +88,14 @@ struct record_order {
   }
 };
 
-// Writes the tile's elements to the places of their records. `write(c, value)` stores one element.
+// Calls write(c, value) for each element of the tile, neighbouring lanes with neighbours in the records' order. Registers go through scratch, in pieces.
 template <int Axis, class Block, class Tile, class Write>
 TESSERA_TILE void in_record_order(Block& block, Tile const& tile, Write const& write) {
   using T = typename Tile::value_type;
   using shape = typename Tile::shape_type;
   using order = record_order<Axis, shape>;
-  if constexpr (Axis == 0) {
-    for_each_element(block, tile, [&](int linear, T const& value) { write(shape::coordinates(linear), value); });
-  } else if constexpr (cuda::std::is_same_v<typename Tile::storage_type, shared_t>) {
+  if constexpr (cuda::std::is_same_v<typename Tile::storage_type, shared_t>) {
+    TESSERA_NO_UNROLL
     for (int position = block.rank(); position < shape::size; position += Block::size) {
       auto const c = order::coordinates(position);
       int linear = 0;
@@ -108,14 +107,16 @@ TESSERA_TILE void in_record_order(Block& block, Tile const& tile, Write const& w
     constexpr int fits = Block::scratch_bytes / 2 / static_cast<int>(sizeof(T));
     constexpr int piece = shape::size < fits ? shape::size : (fits > 0 ? fits : 1);
     scratch_array<T, piece, Block> buffer(block);
+    TESSERA_NO_UNROLL
     for (int begin = 0; begin < shape::size; begin += piece) {
       block.sync();
       for_each_element(block, tile, [&](int linear, T const& value) {
-        int const position = order::position(shape::coordinates(linear));
-        if (position >= begin && position < begin + piece) buffer[position - begin] = value;
+        int const position = order::position(shape::coordinates(linear)) - begin;
+        if (position >= 0 && position < piece) buffer[position] = value;
       });
       block.sync();
       int const end = begin + piece < shape::size ? piece : shape::size - begin;
+      TESSERA_NO_UNROLL
       for (int i = block.rank(); i < end; i += Block::size) write(order::coordinates(begin + i), buffer[i]);
     }
   }

@@ -27,11 +27,12 @@ TESSERA_TILE void add_chunk(Block& block, Window const& window, tile_coordinates
     TESSERA_UNROLL
     for (int i = 0; i < Chunk; ++i) before[i] = previous[i];
   } else {
+    auto const inside = window.inside(c);
     TESSERA_UNROLL
     for (int i = 0; i < Chunk; ++i) {
       auto const element = c.along_row(i);
-      bool const inside = window.contains(element) && index.admitted(window, element);
-      before[i] = inside ? atomic_fetch_add(block, index.address(window, element), values[i]) : T{};
+      before[i] = T{};
+      if (inside.has(i) && index.admitted(window, element)) before[i] = atomic_fetch_add(block, index.address(window, element), values[i]);
     }
   }
 }

@@ -25,11 +25,9 @@ TESSERA_TILE auto load(Block& block, Storage storage, View const& array, offsets
         if constexpr (fast()) {
           copy_chunk<chunk, T>(values, window.address(c));
         } else {
+          auto const inside = window.inside(c);
           TESSERA_UNROLL
-          for (int i = 0; i < chunk; ++i) {
-            auto const element = c.along_row(i);
-            values[i] = window.contains(element) ? *window.address(element) : fill;
-          }
+          for (int i = 0; i < chunk; ++i) values[i] = inside.has(i) ? *window.address(c.along_row(i)) : fill;
         }
       });
     });

@@ -42,11 +42,12 @@ TESSERA_TILE auto tile_load_indexed(Block& block, Storage storage, View const& a
                   for (int i = 0; i < chunk; ++i) values[i] = fill;
                 }
               } else {
+                auto const inside = window.inside(c);
                 TESSERA_UNROLL
                 for (int i = 0; i < chunk; ++i) {
                   auto const element = c.along_row(i);
                   I const index = rows[element[Axis]];
-                  values[i] = window.contains(element) && window.admits(index) ? *window.address(element, index) : fill;
+                  values[i] = inside.has(i) && window.admits(index) ? *window.address(element, index) : fill;
                 }
               }
             });

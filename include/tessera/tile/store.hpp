@@ -38,10 +38,10 @@ TESSERA_TILE void tile_store(Block& block, View const& array, Tile const& tile, 
     if constexpr (fast()) {
       detail::copy_chunk<traits::chunk, T>(window.address(c), values);
     } else {
+      auto const inside = window.inside(c);
       TESSERA_UNROLL
       for (int i = 0; i < traits::chunk; ++i) {
-        auto const element = c.along_row(i);
-        if (window.contains(element)) *window.address(element) = values[i];
+        if (inside.has(i)) *window.address(c.along_row(i)) = values[i];
       }
     }
   });

@@ -43,6 +43,7 @@ TESSERA_TILE constexpr bool index_in_range(I index, cuda::std::int64_t offset, c
 // The part [first, last) of 0 .. count - 1 with 0 <= offset + c < extent; empty parts have first >= last.
 struct clipped_range {
   int first, last;
+  TESSERA_TILE constexpr bool has(int i) const { return i >= first && i < last; }
 };
 TESSERA_TILE constexpr clipped_range clip(int count, cuda::std::int64_t offset, cuda::std::int64_t extent) {
   clipped_range range{0, 0};
@@ -92,13 +93,15 @@ class tile_window {
   // The clipped range along dimension d (not the indexed one).
   TESSERA_TILE clipped_range range(int d) const { return range_[d]; }
 
-  // Whether the element at c lies inside, but for the indexed axis.
-  TESSERA_TILE bool contains(tile_coordinates<rank> const& c) const {
-    bool inside = true;
-    for (int d = 0; d < rank; ++d) {
-      if (d != Axis) inside = inside && c[d] >= range_[d].first && c[d] < range_[d].last;
+  // The elements of the chunk at c that lie inside, but for the indexed axis: first to last - 1, counted from c.
+  TESSERA_TILE clipped_range inside(tile_coordinates<rank> const& c) const {
+    bool row_inside = true;
+    for (int d = 0; d < rank - 1; ++d) {
+      if (d != Axis) row_inside = row_inside && c[d] >= range_[d].first && c[d] < range_[d].last;
     }
-    return inside;
+    if (!row_inside) return {0, 0};
+    if (Axis == rank - 1) return {0, Shape::extent(rank - 1)};
+    return {range_[rank - 1].first - c[rank - 1], range_[rank - 1].last - c[rank - 1]};
   }
   // Whether an index names a row of the array.
   template <class I>
