@@ -48,8 +48,10 @@ struct clipped_range {
 TESSERA_TILE constexpr clipped_range clip(int count, cuda::std::int64_t offset, cuda::std::int64_t extent) {
   clipped_range range{0, 0};
   if (offset >= extent || offset <= -static_cast<cuda::std::int64_t>(count)) return range;
+  // 1 .. 2^63 - 1 + count: unsigned, since a broadcast source may be as long as the largest index.
+  auto const left = static_cast<cuda::std::uint64_t>(extent) - static_cast<cuda::std::uint64_t>(offset);
   range.first = offset < 0 ? static_cast<int>(-offset) : 0;
-  range.last = extent - offset < count ? static_cast<int>(extent - offset) : count;
+  range.last = left < static_cast<cuda::std::uint64_t>(count) ? static_cast<int>(left) : count;
   return range;
 }
 
