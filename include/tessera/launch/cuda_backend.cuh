@@ -27,11 +27,12 @@ struct cuda_backend {
 namespace detail {
 
 template <int Threads, int ScratchBytes, int ResidentThreads, class Walk, class Functor, class... Arguments>
-__global__ __launch_bounds__(Threads, ResidentThreads / Threads) void tiled_kernel(Functor functor, tile_grid grid, Arguments... arguments) {
+__global__ __launch_bounds__(Threads, ResidentThreads / Threads) void tiled_kernel(Walk walk, Functor functor, tile_grid grid, Arguments... arguments) {
   extern __shared__ __align__(16) unsigned char tessera_scratch[];
   auto* const scratch = reinterpret_cast<cuda::std::byte*>(tessera_scratch);
   std::int64_t const tiles = grid.count(), blocks = gridDim.x;
-  for (std::int64_t tile = Walk::first(blockIdx.x, blocks); tile < tiles; tile = Walk::next(tile, blocks)) {
+  cuda_block<Threads, ScratchBytes> lanes(scratch, grid, -1);
+  for (std::int64_t tile = walk.first(lanes, blockIdx.x, blocks); tile < tiles; tile = walk.next(lanes, tile, blocks)) {
     cuda_block<Threads, ScratchBytes> block(scratch, grid, tile);
     functor(block, arguments...);
   }
@@ -77,7 +78,7 @@ void launch_tiled(cuda_backend const& backend, tile_grid const& grid, Functor co
           config.blockDim = dim3(Threads);
           config.dynamicSmemBytes = ScratchBytes;
           config.stream = backend.stream;
-          detail::check_cuda(cudaLaunchKernelEx(&config, kernel, functor, grid, kernel_argument...),
+          detail::check_cuda(cudaLaunchKernelEx(&config, kernel, Walk{}, functor, grid, kernel_argument...),
                              "launch_tiled: kernel launch of " + std::to_string(blocks) + " blocks of " + std::to_string(Threads) + " threads");
         },
         kernel_arguments);

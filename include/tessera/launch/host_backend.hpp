@@ -36,7 +36,9 @@ void launch_tiled(host_backend<Lanes> const& backend, tile_grid const& grid, Fun
       std::int64_t teams = std::min<std::int64_t>(tiles, detail::host_teams(backend.cores, Lanes));
       if (grid.cap() > 0) teams = std::min(teams, grid.cap());
       auto const lane_body = [&](detail::host_lane const& lane) {
-        for (std::int64_t tile = Walk::first(lane.team_index, teams); tile < tiles; tile = Walk::next(tile, teams)) {
+        Walk const walk{};
+        host_block<Lanes, ScratchBytes> lanes(grid, -1, *lane.team, lane.scratch, lane.rank);
+        for (std::int64_t tile = walk.first(lanes, lane.team_index, teams); tile < tiles; tile = walk.next(lanes, tile, teams)) {
           std::apply(
               [&](auto const&... kernel_argument) {
                 host_block<Lanes, ScratchBytes> block(grid, tile, *lane.team, lane.scratch, lane.rank);

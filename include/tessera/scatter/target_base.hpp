@@ -22,6 +22,7 @@ void check_scatter_destination(View const& destination) {
   constexpr int rank = static_cast<int>(View::rank());
   static_assert(Axis >= 0 && Axis < rank, "scatter_target: the axis is a dimension of the destination, counted from 0");
   static_assert(!std::is_const_v<typename View::element_type>, "scatter_target: the destination is a view of a mutable type");
+  if (destination.size() == 0) return;  // no elements; make_view gives the outer dimensions of such an array a stride of 0
   for (int d = 0; d < rank; ++d) {
     auto const dimension = static_cast<std::size_t>(d);
     if (destination.extent(dimension) > 1 && destination.mapping().byte_stride(dimension) == 0) {
