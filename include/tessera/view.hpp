@@ -167,6 +167,17 @@ inline void require_extent(cuda::std::int64_t extent, int d) {
   if (extent < 0) throw usage_error("make_view: extent " + std::to_string(extent) + " of dimension " + std::to_string(d) + " is negative");
 }
 
+// Throws usage_error where two indices of a destination name one element.
+template <array_like M>
+void check_distinct_elements(M const& destination, char const* call) {
+  for (typename M::rank_type d = 0; d < M::rank(); ++d) {
+    if (destination.extent(d) > 1 && destination.stride(d) == 0) {
+      throw usage_error(std::string(call) + ": dimension " + std::to_string(d) + " of the destination has stride 0, so that its " +
+                        std::to_string(destination.extent(d)) + " indices name one element; broadcast views are for sources (views of const)");
+    }
+  }
+}
+
 }  // namespace detail
 
 // Any strided mdspan as a view; what the primitives do with their arguments.

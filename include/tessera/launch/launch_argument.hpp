@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <tessera/error.hpp>
 #include <tessera/group/block_position.hpp>
+#include <tessera/view.hpp>
 
 namespace tessera::inline v0_1 {
 
@@ -24,7 +26,11 @@ auto begin_launch(Backend const& backend, tile_grid const& grid, Argument&& argu
     static_assert(std::is_lvalue_reference_v<Argument>, "a scatter target is resolved after the launch: give it a name and pass that");
     return argument.begin_launch(backend, grid);
   } else {
-    return std::decay_t<Argument>(std::forward<Argument>(argument));
+    using type = std::decay_t<Argument>;
+    if constexpr (array_like<type>) {
+      if constexpr (!std::is_const_v<typename type::element_type>) check_distinct_elements(argument, "launch_tiled");
+    }
+    return type(std::forward<Argument>(argument));
   }
 }
 

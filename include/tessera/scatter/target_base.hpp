@@ -16,20 +16,14 @@ namespace tessera::inline v0_1 {
 
 namespace detail {
 
-// Throws usage_error where a destination cannot be one: two indices that name one element.
+// Whether a view can be a target's destination.
 template <int Axis, array_like View>
 void check_scatter_destination(View const& destination) {
   constexpr int rank = static_cast<int>(View::rank());
   static_assert(Axis >= 0 && Axis < rank, "scatter_target: the axis is a dimension of the destination, counted from 0");
   static_assert(!std::is_const_v<typename View::element_type>, "scatter_target: the destination is a view of a mutable type");
   if (destination.size() == 0) return;  // no elements; make_view gives the outer dimensions of such an array a stride of 0
-  for (int d = 0; d < rank; ++d) {
-    auto const dimension = static_cast<std::size_t>(d);
-    if (destination.extent(dimension) > 1 && destination.mapping().byte_stride(dimension) == 0) {
-      throw usage_error("scatter_target: dimension " + std::to_string(d) + " of the destination has stride 0, so that its " +
-                        std::to_string(destination.extent(dimension)) + " indices name one element; broadcast views are for sources");
-    }
-  }
+  check_distinct_elements(destination, "scatter_target");
 }
 
 // Throws usage_error where the workspace cannot hold what `needed` says.
