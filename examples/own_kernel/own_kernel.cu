@@ -1,5 +1,6 @@
-// A kernel of one's own, launched with <<<>>>. It makes a block from its shared memory and its tile, and then calls the same primitives as a kernel of
-// launch_tiled; its destination may be a view (atomics) or the writer of a scatter target (one fixed order, the same bits on every run and on the host).
+// A kernel of one's own, launched with <<<>>>. It makes a block from its shared memory and its tile, and then calls the same primitives as
+// a kernel of launch_tiled; its destination may be a view (atomics) or the writer of a scatter target (one fixed order, the same bits on
+// every run and on the host).
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -111,7 +112,8 @@ int run() {
   tessera::host_backend<> const host;
   tessera::host_workspace host_workspace(tessera::scatter_workspace_bytes<tessera::gpu_to_gpu>(host, host_view, declared));
   auto host_target = tessera::scatter_target<tessera::gpu_to_gpu>(host, host_view, declared, host_workspace);
-  tessera::launch_tiled(host, tessera::tile_grid(tiles), add_rows_on_host{}, tessera::make_view(static_cast<float const*>(values.data()), {n, columns}),
+  tessera::launch_tiled(host, tessera::tile_grid(tiles), add_rows_on_host{},
+                        tessera::make_view(static_cast<float const*>(values.data()), {n, columns}),
                         tessera::make_view(static_cast<int const*>(rows.data()), {n}), host_target);
   host_target.resolve(host);
 

@@ -11,7 +11,10 @@ import tempfile
 import unittest
 
 PROGRAM = FLIGHTS = ""
-LINE = re.compile(r"^  (gpu_to_gpu|atomics) on the (GPU|host)(?:, )?(.*?) +(\d+) +(\d+) +([0-9a-f]{16}) +\S+ +\S+ +\S+ +(-|\d+ of \d+)$", re.M)
+# level, where, how, runs, patterns, hash, noise
+LINE = re.compile(
+    r"^  (gpu_to_gpu|atomics) on the (GPU|host)(?:, )?(.*?) +(\d+) +(\d+) +([0-9a-f]{16}) +\S+ +\S+ +\S+ +(-|\d+ of \d+)$", re.M
+)
 
 # FNV-1a of the sums of the flights; made by `program_test.py --golden FOLDER`, which adds in D's order one float at a time.
 GOLDEN = {"aircraft": "eaba6695650d0f88", "carrier": "cdd04060993ec689", "destination": "e64cbeac9f634b5e"}
@@ -103,9 +106,8 @@ class Sums(Case):
             word = (i * 2654435761) & 0xFFFFFFFF
             elements.append(rounded(math.ldexp((word >> 8) - 2**23, (((i * 40503) >> 4) & 15) - 30)))
         groups = max(rows, default=-1) + 1
-        run = self.run_program(
-            "--values", self.values(columns, elements, code, len(rows)), "--rows", self.keys(rows, key_code), "--runs", "3", "--save", self.folder.name, *extra
-        )
+        files = ("--values", self.values(columns, elements, code, len(rows)), "--rows", self.keys(rows, key_code))
+        run = self.run_program(*files, "--runs", "3", "--save", self.folder.name, *extra)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         sums, counts = expected_sums(elements, columns, rows, max(groups, 0), rounded)
         shape, found = read_npy(self.path("key_sums.npy"))
@@ -186,9 +188,8 @@ class Sums(Case):
     def test_canary(self):
         n = 60000
         elements = [to_float32(1 / (1 + (i * 7919) % 1000)) for i in range(n)]
-        run = self.run_program(
-            "--values", self.values(1, elements), "--rows", self.keys([i % 3 for i in range(n)]), "--runs", "60", "--lanes", "1", "--require-canary"
-        )
+        files = ("--values", self.values(1, elements), "--rows", self.keys([i % 3 for i in range(n)]))
+        run = self.run_program(*files, "--runs", "60", "--lanes", "1", "--require-canary")
         self.assertEqual(run.returncode, 0, run.stdout)
         if os.sched_getaffinity(0) and len(os.sched_getaffinity(0)) == 1:
             self.assertIn("one core adds in one order, and shows no race", run.stdout)
@@ -207,6 +208,7 @@ class Faults(Case):
         super().setUp()
         self.good_values = self.values(2, [1, 2, 3, 4, 5, 6])
         self.good_keys = self.keys([0, 1, 0])
+        self.good = ("--values", self.good_values, "--rows", self.good_keys)
 
     def expect_values(self, sentence, content):
         path = self.write("bad.npy", content)
@@ -219,7 +221,7 @@ class Faults(Case):
     def test_missing(self):
         self.expect("/nowhere/x.npy: there is no such file", "--values", "/nowhere/x.npy", "--rows", self.good_keys)
         self.expect("/nowhere/x.npy: there is no such file", "--values", self.good_values, "--rows", "/nowhere/x.npy")
-        self.expect("/nowhere/x.txt: the text file cannot be opened", "--values", self.good_values, "--rows", self.good_keys, "--names", "/nowhere/x.txt")
+        self.expect("/nowhere/x.txt: the text file cannot be opened", *self.good, "--names", "/nowhere/x.txt")
         self.expect("/nowhere: there is no such folder", "/nowhere")
         self.expect("--values and --rows, or a folder with both, are needed")
 
@@ -248,19 +250,19 @@ class Faults(Case):
         self.expect_keys("key 5000000000 at position 1 is beyond 2147483646", npy("<i8", (3,), struct.pack("<3q", 0, 5000000000, 1)))
         self.expect_keys("key 2147483647 at position 2 is beyond 2147483646", npy("<i4", (3,), struct.pack("<3i", 0, 1, 2**31 - 1)))
         names = self.write("names.txt", b"only one\n")
-        self.expect(f"{names}: has 1 names, and key 1 occurs in", "--values", self.good_values, "--rows", self.good_keys, "--names", names)
-        self.expect(f"{names}: has 1 names, and {self.good_values} has 2 columns", "--values", self.good_values, "--rows", self.good_keys, "--columns", names)
-        self.expect("--names is given 1 times and --rows 2 times", "--values", self.good_values, "--rows", self.good_keys, self.good_keys, "--names", names)
+        self.expect(f"{names}: has 1 names, and key 1 occurs in", *self.good, "--names", names)
+        self.expect(f"{names}: has 1 names, and {self.good_values} has 2 columns", *self.good, "--columns", names)
+        self.expect("--names is given 1 times and --rows 2 times", *self.good, "--rows", self.good_keys, "--names", names)
 
     def test_arguments(self):
         for arguments in (("--level", "best"), ("--runs", "0"), ("--lanes", "3"), ("--backend", "tpu"), ("--unknown",)):
-            run = self.run_program("--values", self.good_values, "--rows", self.good_keys, *arguments)
+            run = self.run_program(*self.good, *arguments)
             self.assertEqual(run.returncode, 2, run.stdout)
             self.assertIn(arguments[0], run.stderr + run.stdout)
         self.assertEqual(self.run_program("--help").returncode, 0)
 
     def test_a_backend_that_is_not_there(self):
-        run = self.run_program("--values", self.good_values, "--rows", self.good_keys, "--backend", "cuda", "--runs", "1")
+        run = self.run_program(*self.good, "--backend", "cuda", "--runs", "1")
         if run.returncode != 0:
             self.assertEqual(run.returncode, 2)
             self.assertIn("--backend cuda: ", run.stderr)

@@ -9,15 +9,20 @@
 // a kernel functor. Inlining is asked for because the state of a block (its scratch stack) must fold to constants.
 #if defined(__CUDACC__)
 #define TESSERA_TILE __host__ __device__ __forceinline__
-#define TESSERA_UNROLL _Pragma("unroll")
-#define TESSERA_NO_UNROLL _Pragma("unroll 1")
 // In front of a template that calls what it was given: whether that is host or device code is the caller's business.
 #define TESSERA_CALLS_ARGUMENT _Pragma("nv_exec_check_disable")
 #else
 #define TESSERA_TILE inline
+#define TESSERA_CALLS_ARGUMENT
+#endif
+
+// Loops over registers must vanish on the device; on the host they stay loops.
+#if defined(__CUDA_ARCH__)
+#define TESSERA_UNROLL _Pragma("unroll")
+#define TESSERA_NO_UNROLL _Pragma("unroll 1")
+#else
 #define TESSERA_UNROLL
 #define TESSERA_NO_UNROLL
-#define TESSERA_CALLS_ARGUMENT
 #endif
 
 // The host backend computes the same bits as the device; a compiler that was told to reassociate, to contract across statements or to

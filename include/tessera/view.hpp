@@ -171,6 +171,9 @@ inline void require_extent(cuda::std::int64_t extent, int d) {
 template <array_like M>
 void check_distinct_elements(M const& destination, char const* call) {
   for (typename M::rank_type d = 0; d < M::rank(); ++d) {
+    if (destination.extent(d) == 0) return;
+  }
+  for (typename M::rank_type d = 0; d < M::rank(); ++d) {
     if (destination.extent(d) > 1 && destination.stride(d) == 0) {
       throw usage_error(std::string(call) + ": dimension " + std::to_string(d) + " of the destination has stride 0, so that its " +
                         std::to_string(destination.extent(d)) + " indices name one element; broadcast views are for sources (views of const)");
