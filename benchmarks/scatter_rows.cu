@@ -1,6 +1,7 @@
 // Row scatter-add of float32: the deterministic path beside atomics written by hand and a copy of the same bytes, in one run on the same
 // data. Each result is compared with the host backend's before and after it is timed; a wrong one is reported and gets no time.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <span>

@@ -31,7 +31,7 @@ inline std::string to_string(keys distribution) {
   }
 }
 
-// 1M and 64K for multiples of 2^20 and 2^10, other numbers in full.
+// In units of M = 2^20 or K = 2^10 where it is a multiple of them.
 inline std::string short_number(std::int64_t number) {
   if (number > 0 && number % (1 << 20) == 0) return std::to_string(number >> 20) + "M";
   if (number > 0 && number % (1 << 10) == 0) return std::to_string(number >> 10) + "K";

@@ -1,6 +1,7 @@
 // The deterministic path as it is used, and its beginnings, to see what each part takes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <tessera/tessera.cuh>

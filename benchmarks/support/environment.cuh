@@ -1,6 +1,7 @@
 // Where and of what a measurement was taken.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <memory>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -18,7 +19,7 @@ inline void print_heading(environment const& here) {
   std::printf("%s (sm %s, %d multiprocessors, L2 %.0f MiB), driver %s, CUDA runtime %s, commit %s, %s\n", here.device.c_str(),
               here.compute_capability.c_str(), here.multiprocessors, static_cast<double>(here.l2_bytes) / (1 << 20), here.driver.c_str(),
               here.cuda_runtime.c_str(), here.commit.c_str(), here.date.c_str());
-  std::printf("Milliseconds; 1M is 2^20. TB/s: the least bytes that any algorithm moves, by the total.\n\n");
+  std::printf("Milliseconds; K is 2^10, M is 2^20. TB/s: the least bytes that any algorithm moves, by the total.\n\n");
   std::printf("%-27s %8s | %8s %8s %8s | %8s %8s %8s %8s %8s | %7s %7s %6s\n", "float32", "copy", "naive", "red.v4", "tessera", "open",
               "stage", "sort", "reduce", "total", "/red.v4", "/naive", "TB/s");
 }

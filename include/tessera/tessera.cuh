@@ -3,6 +3,7 @@
 
 #include <tessera/group/atomic.cuh>
 #include <tessera/group/lane_reduce.cuh>
+#include <tessera/group/lane_scan.cuh>
 #include <tessera/launch/cuda_backend.cuh>
 #include <tessera/scatter/cuda_target.cuh>
 #include <tessera/tessera.hpp>

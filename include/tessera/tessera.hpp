@@ -14,5 +14,6 @@
 #include <tessera/tile/load_indexed.hpp>
 #include <tessera/tile/map.hpp>
 #include <tessera/tile/reduce.hpp>
+#include <tessera/tile/scan.hpp>
 #include <tessera/tile/store.hpp>
 #include <tessera/view.hpp>

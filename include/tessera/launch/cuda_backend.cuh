@@ -13,6 +13,7 @@
 #include <tessera/group/atomic.cuh>
 #include <tessera/group/cuda_block.cuh>
 #include <tessera/group/lane_reduce.cuh>
+#include <tessera/group/lane_scan.cuh>
 #include <tessera/launch/cuda_error.cuh>
 #include <tessera/launch/launch_argument.hpp>
 #include <tessera/launch/walk.hpp>

@@ -1,6 +1,8 @@
 // A tile in registers: each lane holds its own chunks and can reach no others.
 #pragma once
 
+#include <nv/target>
+
 #include <tessera/config.hpp>
 #include <tessera/tile/tile.hpp>
 
@@ -18,6 +20,10 @@ class register_tile {
   // fill(*this) writes it, by detail::write_tile.
   template <class Fill>
   TESSERA_TILE explicit register_tile(Fill const& fill) {
+    if constexpr (Shape::size % (chunk_ * Lanes) != 0) {
+      // Some lanes have a chunk less; it is copied with the others, and no compiler shall wonder what is in it. The device's registers need no value.
+      NV_IF_TARGET(NV_IS_HOST, (for (T& value : values_) value = T{};))
+    }
     fill(*this);
   }
 
