@@ -16,9 +16,9 @@ namespace tessera::inline v0_1 {
 
 namespace detail {
 
-// An operator whose missing<T>() can stand for an absent leaf without a trace in the bits: no branch is needed around it then.
+// An operator whose identity<T>() can stand for an absent leaf without a trace in the bits: no branch is needed around it then.
 template <class Combine, class T>
-concept has_missing = requires(Combine const& combine) { combine.template missing<T>(); };
+concept has_identity = requires(Combine const& combine) { combine.template identity<T>(); };
 
 }  // namespace detail
 
@@ -33,20 +33,22 @@ TESSERA_TILE auto dyadic_node(Load const& load, Combine const& combine, int begi
   if constexpr (Leaves == 1) {
     return load(begin);
   } else if constexpr (Leaves <= InFlight) {
+    constexpr bool padded = detail::has_identity<Combine, value_type>;
     value_type node[Leaves];
+    node[0] = load(begin);
     TESSERA_UNROLL
-    for (int i = 0; i < Leaves; ++i) {
-      if constexpr (detail::has_missing<Combine, value_type>) {
-        node[i] = begin + i < count ? load(begin + i) : combine.template missing<value_type>();
+    for (int i = 1; i < Leaves; ++i) {
+      if constexpr (padded) {
+        node[i] = begin + i < count ? load(begin + i) : combine.template identity<value_type>();
       } else {
-        if (begin + i < count) node[i] = load(begin + i);
+        node[i] = begin + i < count ? load(begin + i) : node[0];  // not used
       }
     }
     TESSERA_UNROLL
     for (int width = 1; width < Leaves; width *= 2) {
       TESSERA_UNROLL
       for (int i = 0; i + width < Leaves; i += 2 * width) {
-        if (detail::has_missing<Combine, value_type> || begin + i + width < count) node[i] = combine(node[i], node[i + width]);
+        if (padded || begin + i + width < count) node[i] = combine(node[i], node[i + width]);
       }
     }
     return node[0];
@@ -77,13 +79,13 @@ struct leaves_from {
 
 }  // namespace detail
 
-// D of `load(begin) .. load(begin + count - 1)`, count >= 1 at run time. Called by one lane.
+// D of `load(begin) .. load(begin + count - 1)`, count >= 1 at run time, `Leaves` of them loaded at a time. Called by one lane.
 TESSERA_CALLS_ARGUMENT
-template <class Load, class Combine>
+template <int Leaves = 8, class Load, class Combine>
 TESSERA_TILE auto dyadic_reduce(Load const& load, Combine const& combine, cuda::std::int64_t begin, cuda::std::int64_t count)
     -> decltype(load(begin)) {
   // Nodes of equal size are joined as soon as both are there; what is left at the end is joined from the smallest (rightmost) up.
-  constexpr int leaves = 8;
+  constexpr int leaves = Leaves;
   if (count <= leaves) {
     detail::leaves_from<Load> const leaf{load, begin};
     return dyadic_node<leaves, leaves>(leaf, combine, 0, static_cast<int>(count));

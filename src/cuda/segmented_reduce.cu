@@ -28,7 +28,7 @@ struct alignas(sizeof(T) * Width) columns_of {
 
 struct add_columns {
   template <class V>
-  __device__ V missing() const {
+  __device__ V identity() const {
     V none;
 #pragma unroll
     for (auto& value : none.value) value = plus::identity<std::remove_reference_t<decltype(value)>>();

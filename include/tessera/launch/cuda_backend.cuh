@@ -27,8 +27,11 @@ struct cuda_backend {
 
 namespace detail {
 
+// Blocks that shall fit on one multiprocessor; 16 is the most that every architecture has.
+constexpr int resident_blocks(int resident_threads, int threads) { return std::min(resident_threads / threads, 16); }
+
 template <int Threads, int ScratchBytes, int ResidentThreads, class Walk, class Functor, class... Arguments>
-__global__ __launch_bounds__(Threads, ResidentThreads / Threads) void tiled_kernel(Walk walk, Functor functor, tile_grid grid, Arguments... arguments) {
+__global__ __launch_bounds__(Threads, resident_blocks(ResidentThreads, Threads)) void tiled_kernel(Walk walk, Functor functor, tile_grid grid, Arguments... arguments) {
   extern __shared__ __align__(16) unsigned char tessera_scratch[];
   auto* const scratch = reinterpret_cast<cuda::std::byte*>(tessera_scratch);
   std::int64_t const tiles = grid.count(), blocks = gridDim.x;
@@ -37,6 +40,12 @@ __global__ __launch_bounds__(Threads, ResidentThreads / Threads) void tiled_kern
     cuda_block<Threads, ScratchBytes> block(scratch, grid, tile);
     functor(block, arguments...);
   }
+}
+
+// Blocks that walk a grid that is not empty.
+inline std::int64_t blocks_of(tile_grid const& grid) {
+  std::int64_t const blocks = std::min<std::int64_t>(grid.count(), 0x7FFFFFFF);
+  return grid.cap() > 0 ? std::min(blocks, grid.cap()) : blocks;
 }
 
 // Lets `kernel` have `bytes` of shared memory; above 48 KiB the device must be asked. The value belongs to the kernel, so that calls from several threads
@@ -55,36 +64,40 @@ void allow_shared_memory(Kernel* kernel, int bytes) {
              "launch_tiled: cudaFuncSetAttribute(shared memory, " + std::to_string(bytes) + ")");
 }
 
+// launch_tiled with a walk.
+template <int Threads, int ScratchBytes, int ResidentThreads, class Walk, class Functor, class... Arguments>
+void launch_walk(cuda_backend const& backend, tile_grid const& grid, Walk const& walk, Functor const& functor, Arguments&&... arguments) {
+  check_grid(grid);
+  check_nothing_pending("launch_tiled");
+  auto kernel_arguments = std::tuple(begin_launch(backend, grid, std::forward<Arguments>(arguments))...);
+  if (grid.count() > 0) {
+    std::apply(
+        [&](auto&... kernel_argument) {
+          auto* const kernel =
+              &tiled_kernel<Threads, ScratchBytes, ResidentThreads, Walk, Functor, std::remove_reference_t<decltype(kernel_argument)>...>;
+          allow_shared_memory(kernel, ScratchBytes);
+          cudaLaunchConfig_t config{};
+          config.gridDim = dim3(static_cast<unsigned>(blocks_of(grid)));
+          config.blockDim = dim3(Threads);
+          config.dynamicSmemBytes = ScratchBytes;
+          config.stream = backend.stream;
+          check_cuda(cudaLaunchKernelEx(&config, kernel, walk, functor, grid, kernel_argument...),
+                     "launch_tiled: kernel launch of " + std::to_string(blocks_of(grid)) + " blocks of " + std::to_string(Threads) + " threads");
+        },
+        kernel_arguments);
+  }
+  (end_launch(backend, arguments), ...);
+}
+
 }  // namespace detail
 
 // Runs functor(block, arguments...) for each logical tile of the grid, with blocks of `Threads` threads and `ScratchBytes` of scratch, on the backend's
 // stream; the compiler keeps room for `ResidentThreads` threads on a multiprocessor (640: up to 96 registers a thread; give less to a kernel that holds
-// large tiles in registers). Returns at once; waits for nothing. Arguments are copied; a scatter target becomes its record writer, is opened if it is not, and its launch is
-// numbered. An empty grid launches nothing. Throws usage_error, and cuda_error also for an error that was pending before.
-template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, class Walk = static_stride,
-          class Functor, class... Arguments>
+// large tiles in registers). Returns at once; waits for nothing. Arguments are copied; a scatter target becomes its record writer, is opened if it is not,
+// and its launch is numbered. An empty grid launches nothing. Throws usage_error, and cuda_error also for an error that was pending before.
+template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, class Functor, class... Arguments>
 void launch_tiled(cuda_backend const& backend, tile_grid const& grid, Functor const& functor, Arguments&&... arguments) {
-  detail::check_grid(grid);
-  detail::check_nothing_pending("launch_tiled");
-  auto kernel_arguments = std::tuple(detail::begin_launch(backend, grid, std::forward<Arguments>(arguments))...);
-  if (grid.count() > 0) {
-    std::apply(
-        [&](auto&... kernel_argument) {
-          auto* const kernel = &detail::tiled_kernel<Threads, ScratchBytes, ResidentThreads, Walk, Functor, std::remove_reference_t<decltype(kernel_argument)>...>;
-          detail::allow_shared_memory(kernel, ScratchBytes);
-          std::int64_t blocks = std::min<std::int64_t>(grid.count(), 0x7FFFFFFF);
-          if (grid.cap() > 0) blocks = std::min(blocks, grid.cap());
-          cudaLaunchConfig_t config{};
-          config.gridDim = dim3(static_cast<unsigned>(blocks));
-          config.blockDim = dim3(Threads);
-          config.dynamicSmemBytes = ScratchBytes;
-          config.stream = backend.stream;
-          detail::check_cuda(cudaLaunchKernelEx(&config, kernel, Walk{}, functor, grid, kernel_argument...),
-                             "launch_tiled: kernel launch of " + std::to_string(blocks) + " blocks of " + std::to_string(Threads) + " threads");
-        },
-        kernel_arguments);
-  }
-  (detail::end_launch(backend, arguments), ...);
+  detail::launch_walk<Threads, ScratchBytes, ResidentThreads>(backend, grid, static_stride{}, functor, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace tessera::inline v0_1

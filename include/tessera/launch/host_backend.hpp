@@ -24,8 +24,8 @@ struct host_backend {
 // Runs functor(block, arguments...) for each logical tile of the grid, on all cores; returns when all have ended. `Threads` and `ResidentThreads`
 // are for CUDA and have no meaning here. The functor is called by several threads at once. An exception in a tile is thrown here after the others stopped. The
 // threads' floating-point mode is set for the time of the call (nearest, subnormals kept).
-template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, class Walk = static_stride, int Lanes,
-          class Functor, class... Arguments>
+template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, int Lanes, class Functor,
+          class... Arguments>
 void launch_tiled(host_backend<Lanes> const& backend, tile_grid const& grid, Functor const& functor, Arguments&&... arguments) {
   detail::check_grid(grid);
   detail::check_host_arithmetic();
@@ -36,7 +36,7 @@ void launch_tiled(host_backend<Lanes> const& backend, tile_grid const& grid, Fun
       std::int64_t teams = std::min<std::int64_t>(tiles, detail::host_teams(backend.cores, Lanes));
       if (grid.cap() > 0) teams = std::min(teams, grid.cap());
       auto const lane_body = [&](detail::host_lane const& lane) {
-        Walk const walk{};
+        static_stride const walk{};
         host_block<Lanes, ScratchBytes> lanes(grid, -1, *lane.team, lane.scratch, lane.rank);
         for (std::int64_t tile = walk.first(lanes, lane.team_index, teams); tile < tiles; tile = walk.next(lanes, tile, teams)) {
           std::apply(

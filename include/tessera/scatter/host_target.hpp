@@ -12,6 +12,9 @@
 
 namespace tessera::inline v0_1 {
 
+template <int Lanes, class... Targets>
+void resolve(host_backend<Lanes> const& backend, Targets&... targets);
+
 // See scatter_target. The host's form of cuda_scatter_target; calls return when they are done.
 template <class T, int Rank, int Axis>
 class host_scatter_target : public detail::target_base<T, Rank, Axis> {
@@ -45,19 +48,7 @@ class host_scatter_target : public detail::target_base<T, Rank, Axis> {
   // Sums each list and adds it to the destination, if nothing went wrong since open and the status is clear; then the records are gone.
   template <int Lanes>
   void resolve(host_backend<Lanes> const& backend) {
-    this->open_ = false;
-    detail::scatter_header& header = *this->header();
-    bool const applies = header.state == detail::all_ones && header.status.flags == 0;
-    header.state = 0;
-    header.count = 0;
-    if (!applies || this->layout_.columns == 0) return;
-    auto* const sorted = this->template at<detail::host_record>(sorted_at(this->layout_));
-    std::int64_t const capacity = this->layout_.capacity;
-    std::int64_t const count =
-        detail::sort_records_on_host(this->template at<std::uint32_t>(this->layout_.keys_at), capacity, this->layout_.rows, sorted, sorted + capacity);
-    header.count = static_cast<std::uint32_t>(count);
-    detail::apply_records_on_host(sorted, count, this->template at<T const>(this->layout_.rows_at), this->layout_.columns,
-                                  detail::rows_of<Axis>(this->destination_), this->template at<T>(partials_at(this->layout_)), backend.cores);
+    tessera::resolve(backend, *this);
   }
 
   scatter_status const* device_status() const { return &this->header()->status; }
@@ -76,6 +67,31 @@ class host_scatter_target : public detail::target_base<T, Rank, Axis> {
   }
 
  private:
+  template <int Lanes, class... Targets>
+  friend void resolve(host_backend<Lanes> const& backend, Targets&... targets);
+
+  // First half of a resolve: takes no more records; gives whether those that it has may be applied.
+  bool close() {
+    this->open_ = false;
+    detail::scatter_header& header = *this->header();
+    bool const complete = header.state == detail::all_ones && header.status.flags == 0;
+    header.state = 0;
+    header.count = 0;
+    return complete;
+  }
+  // Second half, where all targets were complete.
+  template <int Lanes>
+  void apply(host_backend<Lanes> const& backend) {
+    if (this->layout_.columns == 0) return;
+    auto* const sorted = this->template at<detail::host_record>(sorted_at(this->layout_));
+    std::int64_t const capacity = this->layout_.capacity;
+    std::int64_t const count =
+        detail::sort_records_on_host(this->template at<std::uint32_t>(this->layout_.keys_at), capacity, this->layout_.rows, sorted, sorted + capacity);
+    this->header()->count = static_cast<std::uint32_t>(count);
+    detail::apply_records_on_host(sorted, count, this->template at<T const>(this->layout_.rows_at), this->layout_.columns,
+                                  detail::rows_of<Axis>(this->destination_), this->template at<T>(partials_at(this->layout_)), backend.cores);
+  }
+
   static detail::record_layout layout(view<T, Rank> const& destination, records const& declared) {
     detail::check_scatter_destination<Axis>(destination);
     return detail::make_record_layout(declared, destination.extent(Axis), detail::row_elements<Axis>(destination), sizeof(T),
@@ -89,6 +105,16 @@ class host_scatter_target : public detail::target_base<T, Rank, Axis> {
     return detail::align_up(partials_at(layout) + detail::host_partial_rows(layout.capacity) * layout.columns * layout.element_bytes);
   }
 };
+
+// Resolves several targets together: all are applied, or none, where any has a fault or a status that is set.
+template <int Lanes, class... Targets>
+void resolve(host_backend<Lanes> const& backend, Targets&... targets) {
+  static_assert((!Targets::applied_as_written && ...),
+                "resolve: a direct target is applied as it is written, so all or none cannot hold for it; resolve the sorted targets without it");
+  bool applies = true;
+  ((applies = targets.close() && applies), ...);
+  if (applies) (targets.apply(backend), ...);
+}
 
 // A destination that takes records: scatter_target<gpu_to_gpu>(backend, sums, {.tiles = n, .per_tile = 32}, workspace). Hand it to launch_tiled in the
 // destination's place, then target.resolve(backend): out = fl(old + D(row list)) for each element of each row that got records, others untouched. Axis is

@@ -17,28 +17,63 @@ namespace detail {
 // Blocks whose size is no power of two: a lane's neighbours do not form aligned nodes, so the chunks' nodes are put in order in scratch, and each of
 // the first bit_floor(size) lanes takes an aligned run of them.
 template <class Traits, class Block, class Tile, class Combine>
-TESSERA_TILE auto reduce_any_size(Block& block, Tile const& tile, Combine const& combine) {
+TESSERA_TILE auto reduce_any_size(Block& block, Tile const& tile, Combine const& combine, int count) {
   using T = typename Traits::value_type;
   constexpr int lanes = cuda::std::bit_floor(static_cast<unsigned>(Block::size));
   constexpr int run = static_cast<int>(cuda::std::bit_ceil(static_cast<unsigned>((Traits::chunks + lanes - 1) / lanes)));
-  constexpr int runs = (Traits::chunks + run - 1) / run;
+  int const chunks = (count + Traits::chunk - 1) / Traits::chunk, runs = (chunks + run - 1) / run;
   scratch_array<T, Traits::chunks, Block> nodes(block);
   block.sync();
   for_each_chunk<Tile>(block, [&](int slot, int first) {
     T const* const values = tile.chunk(slot, first);
-    nodes[first / Traits::chunk] = dyadic_node<Traits::chunk, Traits::chunk>([&](int i) { return values[i]; }, combine, 0, Traits::chunk);
+    if (first < count) {
+      int const present = count - first < Traits::chunk ? count - first : Traits::chunk;
+      nodes[first / Traits::chunk] = dyadic_node<Traits::chunk, Traits::chunk>([&](int i) { return values[i]; }, combine, 0, present);
+    }
   });
   block.sync();
   auto const node = [&](cuda::std::int64_t i) { return nodes[static_cast<int>(i)]; };
   T mine{};
   if (block.rank() < runs) {
     int const begin = block.rank() * run;
-    mine = dyadic_reduce(node, combine, begin, begin + run < Traits::chunks ? run : Traits::chunks - begin);
+    mine = dyadic_reduce(node, combine, begin, begin + run < chunks ? run : chunks - begin);
   }
   block.sync();
   if (block.rank() < runs) nodes[block.rank()] = mine;
   block.sync();
   return dyadic_reduce(node, combine, 0, runs);
+}
+
+// D of the first `count` elements of the tile, at least 1, on every lane.
+template <class Block, class Tile, class Operation>
+TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& operation, int count) {
+  using traits = tile_traits<Tile>;
+  using T = typename traits::value_type;
+  constexpr int slots = (traits::chunks + Block::size - 1) / Block::size;
+  if constexpr (!cuda::std::has_single_bit(static_cast<unsigned>(Block::size)) && slots > 1) {
+    return reduce_any_size<traits>(block, tile, operation, count);
+  } else {
+    // Chunk slot * size + rank: lanes join first, then slots. Both are aligned, since the size is a power of two (or there is one slot).
+    auto const chunk_node = [&](int slot) {
+      int const first = (slot * Block::size + block.rank()) * traits::chunk;
+      T const* const values = tile.chunk(slot, first < traits::shape::size ? first : 0);
+      return dyadic_node<traits::chunk, traits::chunk>([&](int i) { return values[i]; }, operation, 0,
+                                                       count - first < traits::chunk ? count - first : traits::chunk);
+    };
+    int const chunks = (count + traits::chunk - 1) / traits::chunk;
+    if constexpr (Block::size == 1) {
+      return dyadic_reduce([&](cuda::std::int64_t slot) { return chunk_node(static_cast<int>(slot)); }, operation, 0, chunks);
+    } else {
+      constexpr int leaves = static_cast<int>(cuda::std::bit_ceil(static_cast<unsigned>(slots)));
+      T slot_nodes[static_cast<unsigned>(slots)];
+      TESSERA_UNROLL
+      for (int slot = 0; slot < slots; ++slot) {
+        int const present = chunks - slot * Block::size;
+        slot_nodes[slot] = present > 0 ? reduce_lanes(block, chunk_node(slot), present < Block::size ? present : Block::size, operation) : T{};
+      }
+      return dyadic_node<leaves, leaves>([&](int i) { return slot_nodes[i < slots ? i : 0]; }, operation, 0, (chunks + Block::size - 1) / Block::size);
+    }
+  }
 }
 
 }  // namespace detail
@@ -47,31 +82,7 @@ TESSERA_TILE auto reduce_any_size(Block& block, Tile const& tile, Combine const&
 // with the left operand first. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
 template <class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_reduce(Block& block, Tile const& tile, Operation const& operation = {}) {
-  using traits = tile_traits<Tile>;
-  using T = typename traits::value_type;
-  constexpr int slots = (traits::chunks + Block::size - 1) / Block::size;
-  if constexpr (!cuda::std::has_single_bit(static_cast<unsigned>(Block::size)) && slots > 1) {
-    return canonical(detail::reduce_any_size<traits>(block, tile, operation));
-  } else {
-    // Chunk slot * size + rank: lanes join first, then slots. Both are aligned, since the size is a power of two (or there is one slot).
-    auto const chunk_node = [&](int slot) {
-      int const first = (slot * Block::size + block.rank()) * traits::chunk;
-      T const* const values = tile.chunk(slot, first < traits::shape::size ? first : 0);
-      return dyadic_node<traits::chunk, traits::chunk>([&](int i) { return values[i]; }, operation, 0, traits::chunk);
-    };
-    if constexpr (Block::size == 1) {
-      return canonical(dyadic_reduce([&](cuda::std::int64_t slot) { return chunk_node(static_cast<int>(slot)); }, operation, 0, slots));
-    } else {
-      constexpr int leaves = static_cast<int>(cuda::std::bit_ceil(static_cast<unsigned>(slots)));
-      T slot_nodes[static_cast<unsigned>(slots)];
-      TESSERA_UNROLL
-      for (int slot = 0; slot < slots; ++slot) {
-        int const present = traits::chunks - slot * Block::size;
-        slot_nodes[slot] = reduce_lanes(block, chunk_node(slot), present < Block::size ? present : Block::size, operation);
-      }
-      return canonical(dyadic_node<leaves, leaves>([&](int i) { return slot_nodes[i]; }, operation, 0, slots));
-    }
-  }
+  return canonical(detail::reduce_tile(block, tile, operation, tile_traits<Tile>::shape::size));
 }
 
 }  // namespace tessera::inline v0_1

@@ -18,51 +18,97 @@ inline constexpr scan_direction backward = scan_direction::backward;
 
 namespace detail {
 
-// Leaves in `tile` D of the elements up to and with each one; or, exclusive, of those in front of it, with `none` where there are none.
+// All prefixes of a tile, still growing: D of the elements up to and with each one (exclusive: of those in front of it), to which whoever knows what lies in
+// front of the tile can add more. Held by the lanes that hold the tile's chunks.
+template <class T, class Shape, int Lanes, scan_direction Direction, bool Exclusive>
+class tile_prefixes {
+ public:
+  using shape_type = Shape;
+  static constexpr int chunk = chunk_elements<T, Shape>(), chunks = Shape::size / chunk, slots = (chunks + Lanes - 1) / Lanes;
+  static constexpr bool back = Direction == backward;
+
+  // Scans the tile. Called by every lane; synchronises.
+  template <class Block, class Tile, class Operation>
+  TESSERA_TILE tile_prefixes(Block& block, Tile const& tile, Operation const& operation) {
+    for_each_chunk<Tile>(block, [&](int slot, int first) {
+      T const* const values = tile.chunk(slot, first);
+      TESSERA_UNROLL
+      for (int i = 0; i < chunk; ++i) prefix_[slot][i] = values[in_order(i)];
+      TESSERA_UNROLL
+      for (int d = 1; d < chunk; d *= 2) {
+        TESSERA_UNROLL
+        for (int i = 0; i < chunk; ++i) {
+          if ((i & d) != 0) prefix_[slot][i] = operation(prefix_[slot][(i & ~(2 * d - 1)) | (d - 1)], prefix_[slot][i]);
+        }
+      }
+    });
+    T totals[static_cast<unsigned>(slots)];
+    TESSERA_UNROLL
+    for (int slot = 0; slot < slots; ++slot) {
+      bool const mine = slot * Block::size + block.rank() < chunks;
+      totals[slot] = mine ? prefix_[slot][chunk - 1] : T{};
+      last_[slot] = totals[slot];
+      exists_[slot] = !Exclusive;
+      if constexpr (Exclusive) {
+        TESSERA_UNROLL
+        for (int i = chunk - 1; i > 0; --i) prefix_[slot][i] = prefix_[slot][i - 1];
+      }
+    }
+    scan_lanes<chunks, back>(block, totals, operation, [&](int slot, T const& node) {
+      if constexpr (Exclusive) last_[slot] = operation(node, last_[slot]);
+      prepend(slot, node, operation);
+    });
+  }
+
+  // Puts a node in front of every prefix; nearer nodes before farther ones.
+  template <class Operation>
+  TESSERA_TILE void prepend(T const& node, Operation const& operation) {
+    TESSERA_UNROLL
+    for (int slot = 0; slot < slots; ++slot) prepend(slot, node, operation);
+  }
+
+  // D of the whole tile; right on the lane that `holds_total` names.
+  template <class Block>
+  TESSERA_TILE static bool holds_total(Block& block) {
+    return block.rank() == (back ? 0 : (chunks - 1) % Lanes);
+  }
+  TESSERA_TILE T total() const {
+    constexpr int slot = back ? 0 : slots - 1;
+    return Exclusive ? last_[slot] : prefix_[slot][chunk - 1];
+  }
+
+  // The tile of finish(exists, prefix), in registers; `exists` is false for the exclusive prefix of nothing.
+  template <class Block, class Finish>
+  TESSERA_TILE auto finished(Block& block, Finish const& finish) const {
+    return make_tile<T, Shape>(block, registers, [&](auto& result) {
+      fill_tile(block, result, [&](int slot, int, T* to) {
+        TESSERA_UNROLL
+        for (int i = 0; i < chunk; ++i) to[in_order(i)] = finish(i > 0 || exists_[slot], prefix_[slot][i]);
+      });
+    });
+  }
+
+ private:
+  // Element i of a chunk in the scan's order.
+  TESSERA_TILE static constexpr int in_order(int i) { return back ? chunk - 1 - i : i; }
+
+  template <class Operation>
+  TESSERA_TILE void prepend(int slot, T const& node, Operation const& operation) {
+    TESSERA_UNROLL
+    for (int i = 0; i < chunk; ++i) prefix_[slot][i] = i > 0 || exists_[slot] ? operation(node, prefix_[slot][i]) : node;
+    exists_[slot] = true;
+  }
+
+  T prefix_[static_cast<unsigned>(slots)][static_cast<unsigned>(chunk)];
+  T last_[static_cast<unsigned>(slots)];    // inclusive prefix of the chunk's last element
+  bool exists_[static_cast<unsigned>(slots)];  // the first prefix of the chunk has operands
+};
+
 template <scan_direction Direction, bool Exclusive, class Block, class Tile, class Operation, class Finish>
 TESSERA_TILE auto scan_tile(Block& block, Tile const& tile, Operation const& operation, Finish const& finish) {
   using traits = tile_traits<Tile>;
-  using T = typename traits::value_type;
-  constexpr bool back = Direction == backward;
-  constexpr int chunk = traits::chunk, slots = (traits::chunks + Block::size - 1) / Block::size;
-  // Element i of a chunk in the scan's order.
-  auto const order = [](int i) { return back ? chunk - 1 - i : i; };
-
-  T prefix[static_cast<unsigned>(slots)][chunk], totals[static_cast<unsigned>(slots)];
-  bool first_exists[static_cast<unsigned>(slots)];
-  for_each_chunk<Tile>(block, [&](int slot, int first) {
-    T const* const values = tile.chunk(slot, first);
-    TESSERA_UNROLL
-    for (int i = 0; i < chunk; ++i) prefix[slot][i] = values[order(i)];
-    TESSERA_UNROLL
-    for (int d = 1; d < chunk; d *= 2) {
-      TESSERA_UNROLL
-      for (int i = 0; i < chunk; ++i) {
-        if ((i & d) != 0) prefix[slot][i] = operation(prefix[slot][(i & ~(2 * d - 1)) | (d - 1)], prefix[slot][i]);
-      }
-    }
-  });
-  TESSERA_UNROLL
-  for (int slot = 0; slot < slots; ++slot) {
-    bool const mine = slot * Block::size + block.rank() < traits::chunks;
-    totals[slot] = mine ? prefix[slot][chunk - 1] : T{};
-    first_exists[slot] = !Exclusive;
-    if constexpr (Exclusive) {
-      TESSERA_UNROLL
-      for (int i = chunk - 1; i > 0; --i) prefix[slot][i] = prefix[slot][i - 1];
-    }
-  }
-  scan_lanes<traits::chunks, back>(block, totals, operation, [&](int slot, T const& node) {
-    TESSERA_UNROLL
-    for (int i = 0; i < chunk; ++i) prefix[slot][i] = i > 0 || first_exists[slot] ? operation(node, prefix[slot][i]) : node;
-    first_exists[slot] = true;
-  });
-  return make_tile<T, typename traits::shape>(block, registers, [&](auto& result) {
-    fill_tile(block, result, [&](int slot, int, T* to) {
-      TESSERA_UNROLL
-      for (int i = 0; i < chunk; ++i) to[order(i)] = finish(i > 0 || first_exists[slot], prefix[slot][i]);
-    });
-  });
+  tile_prefixes<typename traits::value_type, typename traits::shape, Block::size, Direction, Exclusive> const prefixes(block, tile, operation);
+  return prefixes.finished(block, finish);
 }
 
 }  // namespace detail
