@@ -155,10 +155,30 @@ TYPED_TEST(add_rows_test, wide_indices_are_not_cut) {
   EXPECT_TRUE(same_bits(unsigned_problem.expected(), scattered<add_rows<32, 2>>(place, unsigned_problem)));
 }
 
+// Row counts at which a key takes one bit more: the last row is neither cut nor taken for a record that goes nowhere, which lies among its records.
+template <class Place>
+void check_row_counts(std::vector<std::int64_t> const& counts) {
+  Place place;
+  for (std::int64_t rows : counts) {
+    auto indices = chosen_rows(choice::first_and_last, 150, rows, 7);
+    for (std::size_t i = 0; i < indices.size(); i += 3) indices[i] = i % 2 == 0 ? -1 : static_cast<int>(rows);
+    for (std::size_t i = 1; i < indices.size(); i += 5) indices[i] = static_cast<int>(rows / 2);
+    row_problem<float> const problem(rows, 1, indices);
+    EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem))) << rows << " rows";
+  }
+}
+TYPED_TEST(add_rows_test, row_counts_around_powers_of_two) {
+  check_row_counts<TypeParam>({1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 255, 256, 257, 511, 512, 2047, 2048, 2049, 4095, 4096, 65535, 65536, 65537});
+}
+TYPED_TEST(add_rows_test, many_row_counts_around_powers_of_two_Long) {
+  constexpr std::int64_t million = 1 << 20;
+  check_row_counts<TypeParam>({million - 1, million, million + 1, 4 * million - 1, 4 * million, 4 * million + 1});
+}
+
 // Lists around every size at which the sum takes another path, starting at odd places.
 TYPED_TEST(add_rows_test, list_lengths) {
   TypeParam place;
-  for (std::int64_t length : {2, 4, 8, 16, 32, 64, 96, 128, 256, 1024, 2048}) {
+  for (std::int64_t length : {2, 4, 8, 16, 32, 64, 96, 128, 256, 1024, 2048, 4096}) {
     for (std::int64_t columns : {1, 2, 4, 8}) {
       row_problem<float> const problem(9, columns, rows_of_lengths({length, 1, length - 1, length, 3, length + 1, 0, length, 5}, 2));
       EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem))) << "lists of " << length << ", " << columns << " columns";

