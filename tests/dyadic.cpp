@@ -61,7 +61,8 @@ TYPED_TEST(dyadic, lengths_up_to_300) {
 TYPED_TEST(dyadic, powers_of_two_and_their_neighbours) {
   std::vector<std::int64_t> begins, lengths;
   for (int k = 1; k <= (TypeParam::on_gpu ? 14 : 20); ++k) {
-    for (int beside : {-1, 0, 1}) {
+    for (int beside : {-16, -9, -8, -1, 0, 1}) {  // some leave a node of every size
+      if ((std::int64_t{1} << k) + beside < 1) continue;
       begins.push_back(0);
       lengths.push_back((std::int64_t{1} << k) + beside);
     }
@@ -170,6 +171,20 @@ TYPED_TEST(dyadic, golden_million) {
 }
 
 // Values from golden/dyadic_golden.py.
+TYPED_TEST(dyadic, golden_values_that_leave_nodes_of_every_size) {
+  EXPECT_EQ(bits(d_of(TypeParam{}, golden_values<float>(16376))), 0x4713C0F8u);
+  EXPECT_EQ(bits(d_of(TypeParam{}, golden_values<float>(32760))), 0x4702FA30u);
+  EXPECT_EQ(bits(d_of(TypeParam{}, golden_values<float>(65528))), 0x47A51F9Fu);
+  EXPECT_EQ(bits(d_of(TypeParam{}, golden_values<float>(131064))), 0x482554B0u);
+}
+
+TYPED_TEST(dyadic, golden_hash_of_2000_prefixes) {
+  std::vector<std::int64_t> lengths(2000);
+  for (std::size_t k = 0; k < lengths.size(); ++k) lengths[k] = static_cast<std::int64_t>(k) + 1;
+  auto const sums = reduced(TypeParam{}, golden_values<float>(2000), std::vector<std::int64_t>(2000, 0), lengths);
+  EXPECT_EQ(verify::hash_of(std::span(sums)), 0x387215C46D9189A5u);
+}
+
 TYPED_TEST(dyadic, golden_values_of_the_script) {
   auto const floats = golden_values<float>(164'738);
   EXPECT_EQ(bits(d_of(TypeParam{}, floats)), 0x485E6966u);

@@ -79,7 +79,17 @@ def report(name, x, rounded, bits, code):
     print(f"{name}: D {bits(d)}, left fold {bits(left_fold(x, rounded))}, hash of the inclusive scan 0x{hash:016X}")
 
 
+def prefix_hash(x, rounded, code):
+    return fnv1a(b"".join(struct.pack(code, d_by_definition(x[: n + 1], rounded)) for n in range(len(x))))
+
+
 def main():
+    # Lengths that leave a node of nearly every size: what is joined from the smallest up.
+    for n in (16376, 32760, 65528, 131064):
+        x = list(input_values(n))
+        print(f"float32, n = {n}: D {bits32(d_by_definition(x, as_float32))}, left fold {bits32(left_fold(x, as_float32))}")
+    x = list(input_values(2000))
+    print(f"float32: hash of D of the first 1 .. 2000 values 0x{prefix_hash(x, as_float32, '<f'):016X}")
     report("float32, n = 1000003", list(input_values(1000003)), as_float32, bits32, "<f")
     report("float32, n = 164738", list(input_values(164738)), as_float32, bits32, "<f")
     report("float64, n = 164738, each a third", [x / 3 for x in input_values(164738)], as_float64, bits64, "<d")

@@ -78,8 +78,8 @@ struct device_problem {
   }
   template <class Target>
   void launch(cudaStream_t on, Target& target) const {
-    tessera::launch_tiled<threads>(tessera::cuda_backend{on}, tile_grid(tiles), kernel{}, rows_of<float>(values, problem.size(), problem.columns),
-                                   list_of<int>(indices), target);
+    tessera::launch_tiled<threads>(tessera::cuda_backend{on}, tile_grid(tiles), kernel{},
+                                   rows_of<float>(values, problem.size(), problem.columns), list_of<int>(indices), target);
   }
   // All of it, with a target that is gone afterwards, and its memory written by somebody else.
   void scatter(cudaStream_t on) const {

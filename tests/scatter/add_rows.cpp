@@ -45,8 +45,8 @@ TYPED_TEST(add_rows_everywhere, ragged_tails_leave_row_0_alone) {
     tessera::records const declared{.tiles = tessera::ceil_div(n, 32), .per_tile = 32};
     auto const workspace = rubbish_workspace(place, tessera::scatter_workspace_bytes<gpu_to_gpu>(place.backend, sums, declared));
     auto target = tessera::scatter_target<gpu_to_gpu>(place.backend, sums, declared, workspace_of(workspace));
-    place.launch(tile_grid(tessera::ceil_div(n, 32)), add_rows_and_counts{}, rows_of<float>(values, n, columns), list_of<int>(indices), target,
-                 make_view(counts.data(), {groups}));
+    place.launch(tile_grid(tessera::ceil_div(n, 32)), add_rows_and_counts{}, rows_of<float>(values, n, columns), list_of<int>(indices),
+                 target, make_view(counts.data(), {groups}));
     target.resolve(place.backend);
     target.check(place.backend);
     std::vector<int> expected_counts(groups, 100);
@@ -65,7 +65,8 @@ TYPED_TEST(add_rows_everywhere, rows_chosen_in_every_way) {
   for (choice way : all_choices) {
     for (std::int64_t n : {1, 2, 31, 45, 300}) {
       row_problem<float> const problem(301, 8, chosen_rows(way, n, 301, static_cast<std::uint64_t>(n) + 5));
-      EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem))) << n << " records, choice " << static_cast<int>(way);
+      EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem)))
+          << n << " records, choice " << static_cast<int>(way);
     }
   }
 }
@@ -120,7 +121,8 @@ TYPED_TEST(add_rows_test, nothing_to_add) {
         std::vector<int> indices(static_cast<std::size_t>(n), 0);
         if (n > 1) indices[1] = 1;
         row_problem<float> const problem(rows, columns, indices);
-        EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem))) << rows << " rows, " << columns << " columns, " << n;
+        EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem)))
+            << rows << " rows, " << columns << " columns, " << n;
         EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem, {.slack = 5})));
       }
     }
@@ -147,15 +149,17 @@ TYPED_TEST(add_rows_everywhere, padding_is_never_the_last_row) {
 TYPED_TEST(add_rows_test, wide_indices_are_not_cut) {
   TypeParam place;
   constexpr auto two_32 = std::int64_t{1} << 32;
-  row_problem<float, std::int64_t> const problem(3, 2,
-                                                 {1, two_32, two_32 + 1, -two_32 + 1, INT64_MIN, INT64_MIN + 1, INT64_MAX, -1, -2, 2 * two_32 + 2, 0xFFFFFFFFll, 1});
+  row_problem<float, std::int64_t> const problem(
+      3, 2, {1, two_32, two_32 + 1, -two_32 + 1, INT64_MIN, INT64_MIN + 1, INT64_MAX, -1, -2, 2 * two_32 + 2, 0xFFFFFFFFll, 1});
   EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem)));
-  row_problem<double, std::uint64_t> const unsigned_problem(3, 2, {1, UINT64_MAX, UINT64_MAX - 1, std::uint64_t{1} << 63, (std::uint64_t{1} << 32) + 1, 2});
+  row_problem<double, std::uint64_t> const unsigned_problem(
+      3, 2, {1, UINT64_MAX, UINT64_MAX - 1, std::uint64_t{1} << 63, (std::uint64_t{1} << 32) + 1, 2});
   // The oracle takes signed rows; what is above becomes negative there and is skipped as well.
   EXPECT_TRUE(same_bits(unsigned_problem.expected(), scattered<add_rows<32, 2>>(place, unsigned_problem)));
 }
 
-// Row counts at which a key takes one bit more: the last row is neither cut nor taken for a record that goes nowhere, which lies among its records.
+// Row counts at which a key takes one bit more: the last row is neither cut nor taken for a record that goes nowhere, which lies among its
+// records.
 template <class Place>
 void check_row_counts(std::vector<std::int64_t> const& counts) {
   Place place;
@@ -168,7 +172,8 @@ void check_row_counts(std::vector<std::int64_t> const& counts) {
   }
 }
 TYPED_TEST(add_rows_test, row_counts_around_powers_of_two) {
-  check_row_counts<TypeParam>({1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 255, 256, 257, 511, 512, 2047, 2048, 2049, 4095, 4096, 65535, 65536, 65537});
+  check_row_counts<TypeParam>(
+      {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 255, 256, 257, 511, 512, 2047, 2048, 2049, 4095, 4096, 65535, 65536, 65537});
 }
 TYPED_TEST(add_rows_test, many_row_counts_around_powers_of_two_Long) {
   constexpr std::int64_t million = 1 << 20;
@@ -181,7 +186,8 @@ TYPED_TEST(add_rows_test, list_lengths) {
   for (std::int64_t length : {2, 4, 8, 16, 32, 64, 96, 128, 256, 1024, 2048, 4096}) {
     for (std::int64_t columns : {1, 2, 4, 8}) {
       row_problem<float> const problem(9, columns, rows_of_lengths({length, 1, length - 1, length, 3, length + 1, 0, length, 5}, 2));
-      EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem))) << "lists of " << length << ", " << columns << " columns";
+      EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem)))
+          << "lists of " << length << ", " << columns << " columns";
     }
   }
 }
@@ -190,7 +196,8 @@ TYPED_TEST(add_rows_test, long_lists_Long) {
   for (std::int64_t length : {32 * 32 * 8, 32 * 32 * 32}) {
     for (std::int64_t columns : {1, 3, 8}) {
       row_problem<float> const problem(7, columns, rows_of_lengths({5, length, length - 1, 1, length + 1, 31, 2 * length + 33}, 2));
-      EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem))) << "lists of " << length << ", " << columns << " columns";
+      EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem)))
+          << "lists of " << length << ", " << columns << " columns";
     }
     row_problem<double> const problem(4, 2, rows_of_lengths({length + 1, length, length - 1, 77}, 3));
     EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 2>>(place, problem))) << "lists of " << length << " doubles";
@@ -218,7 +225,8 @@ void check_short_lists(std::int64_t count) {
   for (std::int64_t left = count; left > 0; left -= lengths.back()) lengths.push_back(std::min<std::int64_t>(left, 33 + random.below(64)));
   for (std::int64_t columns : {1, 4}) {
     row_problem<float> const problem(static_cast<std::int64_t>(lengths.size()), columns, rows_of_lengths(lengths, 12));
-    EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem))) << count << " records, " << columns << " columns";
+    EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, 8>>(place, problem)))
+        << count << " records, " << columns << " columns";
   }
 }
 TYPED_TEST(add_rows_test, short_lists_of_several_chunks) { check_short_lists<TypeParam>(4097); }

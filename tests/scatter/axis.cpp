@@ -160,7 +160,8 @@ void check(Place const& place, layout const& out, coordinates const& at, std::in
   place.launch(tile_grid(tiles), kernel, source, list_of<int>(device_indices), target);
   target.resolve(place.backend);
   target.check(place.backend);
-  EXPECT_EQ(device_buffer.values(), expected) << "axis " << Axis << ", offset " << at[Axis] << " along it, " << reached << " elements reached";
+  EXPECT_EQ(device_buffer.values(), expected) << "axis " << Axis << ", offset " << at[Axis] << " along it, " << reached
+                                              << " elements reached";
   (void)workspace.values();
 }
 

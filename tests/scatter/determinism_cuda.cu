@@ -23,7 +23,8 @@ row_problem<float> mixed_problem(std::int64_t n, std::int64_t rows, std::int64_t
 
 template <class Place>
 class scatter_block_sizes : public testing::Test {};
-using block_sizes = testing::Types<cuda_place<1>, cuda_place<16>, cuda_place<32>, cuda_place<64>, cuda_place<256>, cuda_place<512>, cuda_place<1024>>;
+using block_sizes =
+    testing::Types<cuda_place<1>, cuda_place<16>, cuda_place<32>, cuda_place<64>, cuda_place<256>, cuda_place<512>, cuda_place<1024>>;
 TYPED_TEST_SUITE(scatter_block_sizes, block_sizes);
 
 TYPED_TEST(scatter_block_sizes, have_the_bits_of_the_host) {
@@ -32,7 +33,8 @@ TYPED_TEST(scatter_block_sizes, have_the_bits_of_the_host) {
   EXPECT_TRUE(same_bits(problem.expected(), on_host));
   for (std::int64_t cap : {0, 1, 3, 100}) {
     for (std::size_t shift : {0, 1}) {
-      EXPECT_TRUE(same_bits(on_host, scattered<add_rows<32, 8>>(TypeParam{}, problem, {.cap = cap, .shift = shift}))) << "cap " << cap << ", shift " << shift;
+      EXPECT_TRUE(same_bits(on_host, scattered<add_rows<32, 8>>(TypeParam{}, problem, {.cap = cap, .shift = shift})))
+          << "cap " << cap << ", shift " << shift;
     }
   }
 }

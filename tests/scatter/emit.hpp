@@ -72,8 +72,8 @@ struct small_target {
   std::vector<T> start, values;
   typename Place::template array_type<T> destination, device_values;
   typename Place::template array_type<unsigned char> workspace;
-  decltype(tessera::scatter_target<tessera::gpu_to_gpu>(std::declval<Place>().backend, std::declval<tessera::view<T, 2>>(), tessera::records{},
-                                                        tessera::workspace_view{})) target;
+  decltype(tessera::scatter_target<tessera::gpu_to_gpu>(std::declval<Place>().backend, std::declval<tessera::view<T, 2>>(),
+                                                        tessera::records{}, tessera::workspace_view{})) target;
 };
 
 // The message of the error that `function` throws.

@@ -17,7 +17,8 @@ struct add_in_last_tile {
   }
 };
 
-// More than 2^31 elements in the destination and in the records: the last rows get what is theirs, and the row that a product of 32 bits would reach nothing.
+// More than 2^31 elements in the destination and in the records: the last rows get what is theirs, and the row that a product of 32 bits
+// would reach nothing.
 template <class Memory, class Place>
 void check_more_than_2_to_the_31_elements(Place const& place) {
   constexpr std::int64_t rows = (std::int64_t{1} << 23) + 1, columns = 256, tiles = (std::int64_t{1} << 20) + 1;

@@ -18,7 +18,8 @@ std::vector<float> scattered_at(Place const& place, row_problem<float> const& pr
   tessera::records const declared{.tiles = tiles, .per_tile = 32};
   auto const workspace = rubbish_workspace(place, tessera::scatter_workspace_bytes<Level>(place.backend, sums, declared));
   auto target = tessera::scatter_target<Level>(place.backend, sums, declared, workspace_of(workspace));
-  place.launch(tessera::tile_grid(tiles), add_rows<32, 4>{}, rows_of<float>(values, problem.size(), problem.columns), list_of<int>(indices), target);
+  place.launch(tessera::tile_grid(tiles), add_rows<32, 4>{}, rows_of<float>(values, problem.size(), problem.columns), list_of<int>(indices),
+               target);
   target.resolve(place.backend);
   return destination.values();
 }

@@ -550,7 +550,8 @@ TYPED_TEST(scatter_life, integers_are_conserved) {
     auto const indices = place.array(shape.indices);
     auto const destination = place.array(std::vector<std::int64_t>(5));
     auto target = tessera::scatter_target<gpu_to_gpu>(place.backend, make_view(destination.data(), {5, 1}), {}, {});
-    place.launch(tile_grid(tessera::ceil_div(n, 32)), add_rows<32, 2>{}, rows_of<std::int64_t>(device_values, n, 1), list_of<int>(indices), target);
+    place.launch(tile_grid(tessera::ceil_div(n, 32)), add_rows<32, 2>{}, rows_of<std::int64_t>(device_values, n, 1), list_of<int>(indices),
+                 target);
     EXPECT_EQ(destination.values(), expected);
   }
 }

@@ -20,8 +20,8 @@ TEST(scatter_life_cuda, kernels_of_ones_own) {
   std::vector<std::vector<int>> const launches{{3, 10, 4}, {0, 1, 9}};
   for (auto const& calls : launches) {
     auto const device_calls = t.place.array(calls);
-    emit_kernel<<<3, 96, 0, t.place.backend.stream>>>(t.source(), list_of<int>(device_calls), t.target.next_launch(t.place.backend, tessera::tile_grid(3)),
-                                                      t.rows);
+    emit_kernel<<<3, 96, 0, t.place.backend.stream>>>(t.source(), list_of<int>(device_calls),
+                                                      t.target.next_launch(t.place.backend, tessera::tile_grid(3)), t.rows);
     require_cuda(cudaGetLastError());
     t.place.wait();
   }

@@ -41,7 +41,8 @@ testing::AssertionResult same_bits(std::vector<T> const& expected, std::vector<T
     }
   }
   if (different == 0) return testing::AssertionSuccess();
-  auto failure = testing::AssertionFailure() << different << " of " << expected.size() << " elements differ, the first is element " << first << ": ";
+  auto failure = testing::AssertionFailure() << different << " of " << expected.size() << " elements differ, the first is element " << first
+                                             << ": ";
   if constexpr (std::is_floating_point_v<T>) {
     failure << std::hex << "0x" << bits(actual[first]) << " (" << actual[first] << ") instead of 0x" << bits(expected[first]) << " ("
             << expected[first] << ")";
@@ -63,7 +64,8 @@ T untouchable(std::size_t i) {
   }
 }
 
-// Rows of values, the rows of a destination that they go to, and the destination. Rows of the destination that get nothing hold untouchable values.
+// Rows of values, the rows of a destination that they go to, and the destination. Rows of the destination that get nothing hold untouchable
+// values.
 template <class T, class I = int>
 struct row_problem {
   std::int64_t rows = 0, columns = 0;
@@ -109,17 +111,18 @@ tessera::view<T const, 1> list_of(Array const& array) {
 }
 
 struct run_options {
-  std::int64_t cap = 0;       // of the grid
-  std::size_t shift = 0;      // elements by which all arrays are misaligned
-  std::int64_t slack = 0;     // records declared beyond what a tile emits
-  std::int64_t more_rows = 0; // of the destination, behind those of the problem
+  std::int64_t cap = 0;        // of the grid
+  std::size_t shift = 0;       // elements by which all arrays are misaligned
+  std::int64_t slack = 0;      // records declared beyond what a tile emits
+  std::int64_t more_rows = 0;  // of the destination, behind those of the problem
 };
 
 // What the deterministic target makes of the problem.
 template <class Kernel, class Place, class T, class I>
 std::vector<T> scattered(Place const& place, row_problem<T, I> const& problem, run_options const& options = {}) {
   auto with_more_rows = problem.destination;
-  for (std::int64_t i = 0; i < options.more_rows * problem.columns; ++i) with_more_rows.push_back(untouchable<T>(static_cast<std::size_t>(i)));
+  for (std::int64_t i = 0; i < options.more_rows * problem.columns; ++i)
+    with_more_rows.push_back(untouchable<T>(static_cast<std::size_t>(i)));
   auto const values = place.array(problem.values, options.shift);
   auto const indices = place.array(problem.indices, options.shift);
   auto const destination = place.array(with_more_rows, options.shift);
@@ -128,22 +131,37 @@ std::vector<T> scattered(Place const& place, row_problem<T, I> const& problem, r
   tessera::records const declared{.tiles = tiles, .per_tile = Kernel::rows_per_tile + options.slack};
   auto const workspace = rubbish_workspace(place, tessera::scatter_workspace_bytes<tessera::gpu_to_gpu>(place.backend, sums, declared));
   auto target = tessera::scatter_target<tessera::gpu_to_gpu>(place.backend, sums, declared, workspace_of(workspace));
-  place.launch(tessera::tile_grid(tiles).capped(options.cap), Kernel{}, rows_of<T>(values, problem.size(), problem.columns), list_of<I>(indices), target);
+  place.launch(tessera::tile_grid(tiles).capped(options.cap), Kernel{}, rows_of<T>(values, problem.size(), problem.columns),
+               list_of<I>(indices), target);
   target.resolve(place.backend);
   target.check(place.backend);
   auto result = destination.values();
   (void)workspace.values();  // its margins
   auto const end = result.begin() + static_cast<std::ptrdiff_t>(problem.destination.size());
-  EXPECT_TRUE(same_bits(std::vector<T>(with_more_rows.begin() + (end - result.begin()), with_more_rows.end()), std::vector<T>(end, result.end())))
+  EXPECT_TRUE(
+      same_bits(std::vector<T>(with_more_rows.begin() + (end - result.begin()), with_more_rows.end()), std::vector<T>(end, result.end())))
       << "in the rows behind";
   result.erase(end, result.end());
   return result;
 }
 
 // Ways in which rows can be chosen.
-enum class choice { uniform, hot, sorted, reversed, negative, past_the_end, mostly_skipped, all_skipped, one_row, own_rows, first_and_last };
-inline constexpr choice all_choices[] = {choice::uniform,        choice::hot,         choice::sorted,  choice::reversed, choice::negative,      choice::past_the_end,
-                                         choice::mostly_skipped, choice::all_skipped, choice::one_row, choice::own_rows, choice::first_and_last};
+enum class choice {
+  uniform,
+  hot,
+  sorted,
+  reversed,
+  negative,
+  past_the_end,
+  mostly_skipped,
+  all_skipped,
+  one_row,
+  own_rows,
+  first_and_last
+};
+inline constexpr choice all_choices[] = {choice::uniform,  choice::hot,          choice::sorted,         choice::reversed,
+                                         choice::negative, choice::past_the_end, choice::mostly_skipped, choice::all_skipped,
+                                         choice::one_row,  choice::own_rows,     choice::first_and_last};
 
 template <class I = int>
 std::vector<I> chosen_rows(choice way, std::int64_t count, std::int64_t rows, std::uint64_t seed) {
@@ -155,15 +173,33 @@ std::vector<I> chosen_rows(choice way, std::int64_t count, std::int64_t rows, st
     switch (way) {
       case choice::uniform:
       case choice::sorted:
-      case choice::reversed: index = static_cast<I>(any); break;
-      case choice::hot: index = static_cast<I>(random.below(4) != 0 ? rows / 2 : any); break;
-      case choice::negative: index = static_cast<I>(random.below(3) == 0 ? -1 - any : any); break;
-      case choice::past_the_end: index = static_cast<I>(random.below(3) == 0 ? rows + any : any); break;
-      case choice::mostly_skipped: index = static_cast<I>(random.below(16) == 0 ? any : -1); break;
-      case choice::all_skipped: index = static_cast<I>(random.below(2) == 0 ? -1 - any : rows + any); break;
-      case choice::one_row: index = static_cast<I>(rows - 1); break;
-      case choice::own_rows: index = static_cast<I>(i * 7 % rows); break;
-      case choice::first_and_last: index = static_cast<I>(random.below(2) == 0 ? 0 : rows - 1); break;
+      case choice::reversed:
+        index = static_cast<I>(any);
+        break;
+      case choice::hot:
+        index = static_cast<I>(random.below(4) != 0 ? rows / 2 : any);
+        break;
+      case choice::negative:
+        index = static_cast<I>(random.below(3) == 0 ? -1 - any : any);
+        break;
+      case choice::past_the_end:
+        index = static_cast<I>(random.below(3) == 0 ? rows + any : any);
+        break;
+      case choice::mostly_skipped:
+        index = static_cast<I>(random.below(16) == 0 ? any : -1);
+        break;
+      case choice::all_skipped:
+        index = static_cast<I>(random.below(2) == 0 ? -1 - any : rows + any);
+        break;
+      case choice::one_row:
+        index = static_cast<I>(rows - 1);
+        break;
+      case choice::own_rows:
+        index = static_cast<I>(i * 7 % rows);
+        break;
+      case choice::first_and_last:
+        index = static_cast<I>(random.below(2) == 0 ? 0 : rows - 1);
+        break;
     }
     ++i;
   }
@@ -175,9 +211,11 @@ std::vector<I> chosen_rows(choice way, std::int64_t count, std::int64_t rows, st
 // Lists of the given lengths, row after row; their records are shuffled.
 inline std::vector<int> rows_of_lengths(std::vector<std::int64_t> const& lengths, std::uint64_t seed) {
   std::vector<int> rows;
-  for (std::size_t row = 0; row < lengths.size(); ++row) rows.insert(rows.end(), static_cast<std::size_t>(lengths[row]), static_cast<int>(row));
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    rows.insert(rows.end(), static_cast<std::size_t>(lengths[row]), static_cast<int>(row));
   integers random(seed);
-  for (std::size_t i = rows.size(); i > 1; --i) std::swap(rows[i - 1], rows[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)))]);
+  for (std::size_t i = rows.size(); i > 1; --i)
+    std::swap(rows[i - 1], rows[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)))]);
   return rows;
 }
 

@@ -54,8 +54,7 @@ template <class Place>
 class tile_reduce_test : public testing::Test {};
 #if defined(__CUDACC__)
 using reducing_places = testing::Types<testing_support::cuda_place<1>, testing_support::cuda_place<31>, testing_support::cuda_place<33>,
-                                       testing_support::cuda_place<100>, testing_support::cuda_place<255>, testing_support::cuda_place<1000>,
-                                       testing_support::cuda_place<1024>>;
+                                       testing_support::cuda_place<100>, testing_support::cuda_place<255>, testing_support::cuda_place<1024>>;
 #else
 using reducing_places = testing::Types<testing_support::host_place<1>, testing_support::host_place<2>, testing_support::host_place<3>,
                                        testing_support::host_place<4>, testing_support::host_place<6>, testing_support::host_place<8>>;
