@@ -42,8 +42,8 @@ std::vector<T> evaluated(Place const& place, std::vector<triple<T>> const& tripl
   }
   auto const as = place.array(a), bs = place.array(b), cs = place.array(c);
   auto const results = place.array(std::vector<T>(7 * a.size(), T{77}));
-  place.launch(tile_grid(a.size()), evaluate_floats{}, static_cast<T const*>(as.data()), static_cast<T const*>(bs.data()), static_cast<T const*>(cs.data()),
-               results.data());
+  place.launch(tile_grid(a.size()), evaluate_floats{}, static_cast<T const*>(as.data()), static_cast<T const*>(bs.data()),
+               static_cast<T const*>(cs.data()), results.data());
   return results.values();
 }
 
@@ -165,7 +165,8 @@ TYPED_TEST(arithmetic, every_nan_has_one_canonical_form) {
     EXPECT_EQ(bits(r[7 * i + 4]), 0x7FFFFFFFu);
     EXPECT_EQ(bits(r[7 * i + 6]), bits(1.0f));
   }
-  std::vector<std::uint64_t> const wide_nans = {0x7FF0000000000001u, 0x7FF8000000000000u, 0x7FFFFFFFFFFFFFFFu, 0xFFF0000000000001u, 0xFFFFFFFFFFFFFFFFu};
+  std::vector<std::uint64_t> const wide_nans = {0x7FF0000000000001u, 0x7FF8000000000000u, 0x7FFFFFFFFFFFFFFFu, 0xFFF0000000000001u,
+                                                0xFFFFFFFFFFFFFFFFu};
   std::vector<triple<double>> wide_triples;
   for (std::uint64_t b : wide_nans) wide_triples.push_back({double_of(b), 1.0, 0.0});
   auto const d = evaluated<double>(TypeParam{}, wide_triples);
@@ -215,7 +216,12 @@ void expect_integers_wrap(Place const& place) {
   using unsigned_type = std::make_unsigned_t<T>;
   auto a = testing_support::rounding_values<T>(20, 1), b = testing_support::rounding_values<T>(20, 2);
   constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
-  for (auto const& pair : {std::pair<T, T>{least, least}, {least, static_cast<T>(-1)}, {most, 1}, {most, most}, {static_cast<T>(-1), static_cast<T>(-1)}, {0, 0}}) {
+  for (auto const& pair : {std::pair<T, T>{least, least},
+                           {least, static_cast<T>(-1)},
+                           {most, 1},
+                           {most, most},
+                           {static_cast<T>(-1), static_cast<T>(-1)},
+                           {0, 0}}) {
     a.push_back(pair.first);
     b.push_back(pair.second);
   }
@@ -229,7 +235,8 @@ void expect_integers_wrap(Place const& place) {
     expected.push_back(static_cast<T>(static_cast<unsigned_type>(wide{0} - x)));
   }
   auto const as = place.array(a), bs = place.array(b), results = place.array(std::vector<T>(expected.size()));
-  place.launch(tile_grid(a.size()), evaluate_integers{}, static_cast<T const*>(as.data()), static_cast<T const*>(bs.data()), results.data());
+  place.launch(tile_grid(a.size()), evaluate_integers{}, static_cast<T const*>(as.data()), static_cast<T const*>(bs.data()),
+               results.data());
   EXPECT_EQ(results.values(), expected);
 }
 

@@ -23,17 +23,19 @@ struct reduce_lists {
 };
 
 template <class T, class Place>
-std::vector<T> reduced(Place const& place, std::vector<T> const& values, std::vector<std::int64_t> const& begins, std::vector<std::int64_t> const& lengths) {
+std::vector<T> reduced(Place const& place, std::vector<T> const& values, std::vector<std::int64_t> const& begins,
+                       std::vector<std::int64_t> const& lengths) {
   auto const source = place.array(values);
   auto const first = place.array(begins), count = place.array(lengths);
   auto const sums = place.array(std::vector<T>(lengths.size(), T{77}));
-  place.launch(tile_grid(lengths.size()), reduce_lists{}, static_cast<T const*>(source.data()), static_cast<std::int64_t const*>(first.data()),
-               static_cast<std::int64_t const*>(count.data()), sums.data());
+  place.launch(tile_grid(lengths.size()), reduce_lists{}, static_cast<T const*>(source.data()),
+               static_cast<std::int64_t const*>(first.data()), static_cast<std::int64_t const*>(count.data()), sums.data());
   return sums.values();
 }
 
 template <class T>
-std::vector<T> expected_sums(std::vector<T> const& values, std::vector<std::int64_t> const& begins, std::vector<std::int64_t> const& lengths) {
+std::vector<T> expected_sums(std::vector<T> const& values, std::vector<std::int64_t> const& begins,
+                             std::vector<std::int64_t> const& lengths) {
   std::vector<T> sums;
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     auto const from = values.begin() + begins[k];

@@ -74,8 +74,8 @@ TYPED_TEST(view_test, strides_slices_rows_columns_and_transposes) {
   expect_elements(place, slice<1>(slice<0>(dense, 1, 2), 3, 2), {8, 9, 13, 14});
   expect_elements(place, slice<0>(dense, 3, 0), {});
   expect_elements(place, transposed(slice<0>(dense, 0, 2)), {0, 5, 1, 6, 2, 7, 3, 8, 4, 9});
-  expect_elements(place, make_view(memory.data() + 2, {2, 3}, {40, 8}), {2, 4, 6, 12, 14, 16});            // a pitch and a step
-  expect_elements(place, make_view(memory.data() + 59, {2, 3}, {-40, -4}), {59, 58, 57, 49, 48, 47});      // backwards
+  expect_elements(place, make_view(memory.data() + 2, {2, 3}, {40, 8}), {2, 4, 6, 12, 14, 16});                     // a pitch and a step
+  expect_elements(place, make_view(memory.data() + 59, {2, 3}, {-40, -4}), {59, 58, 57, 49, 48, 47});               // backwards
   expect_elements(place, make_view(static_cast<float const*>(memory.data()), {2, 3}, {0, 4}), {0, 1, 2, 0, 1, 2});  // broadcast
 
   auto const cube = make_view(memory.data(), {3, 4, 5});
@@ -145,8 +145,10 @@ TYPED_TEST(view_test, any_strided_mdspan_is_a_view) {
   expect_elements(place, cs::mdspan<float const, cs::extents<std::size_t, 2, cs::dynamic_extent>>(data, 3), rows);
   expect_elements(place, cs::mdspan<float, cs::dextents<std::int64_t, 2>, cs::layout_left>(data, 2, 3), {0, 2, 4, 1, 3, 5});
   using strided = cs::layout_stride::mapping<cs::dextents<int, 2>>;
-  expect_elements(place, cs::mdspan<float, cs::dextents<int, 2>, cs::layout_stride>(data, strided(cs::dextents<int, 2>(2, 3), cs::array<int, 2>{10, 3})),
-                  {0, 3, 6, 10, 13, 16});
+  expect_elements(
+      place,
+      cs::mdspan<float, cs::dextents<int, 2>, cs::layout_stride>(data, strided(cs::dextents<int, 2>(2, 3), cs::array<int, 2>{10, 3})),
+      {0, 3, 6, 10, 13, 16});
   // As they are, as arguments of the primitives.
   auto const span = cs::mdspan<float, cs::extents<int, 2, 3>, cs::layout_left>(data);
   static_assert(std::is_same_v<decltype(as_view(span)), view<float, 2>>);

@@ -88,7 +88,8 @@ TEST(view_huge, indices_of_32_bits_reach_the_last_row) {
   if (!memory) GTEST_SKIP() << "8 GiB of address space could not be reserved";
   auto const array = make_view(memory.as<float>(), {rows, columns});
   std::int32_t const indices[2] = {static_cast<std::int32_t>(rows - 1), static_cast<std::int32_t>(rows)};
-  launch_tiled(host_backend<1>{}, tile_grid(columns / 256), add_last_row{}, array, make_view(static_cast<std::int32_t const*>(indices), {2}));
+  launch_tiled(host_backend<1>{}, tile_grid(columns / 256), add_last_row{}, array,
+               make_view(static_cast<std::int32_t const*>(indices), {2}));
   for (std::int64_t j = 0; j < columns; ++j) ASSERT_EQ(at(array, rows - 1, j), 1.0f);
   EXPECT_EQ(at(array, 0, 0), 0.0f);
 }
@@ -98,7 +99,8 @@ TEST(view_huge, more_than_2_to_31_elements_in_one_dimension) {
   reserved_memory const memory(static_cast<std::size_t>(2 * n) * sizeof(std::int32_t));
   if (!memory) GTEST_SKIP() << "32 GiB of address space could not be reserved";
   auto const wide = make_view(memory.as<std::int32_t>(), {2, n});
-  for (std::int64_t column : {std::int64_t{0}, (std::int64_t{1} << 31) - 2, std::int64_t{1} << 31, (std::int64_t{1} << 32) + 1, n - 4}) expect_works_at(wide, 0, column);
+  for (std::int64_t column : {std::int64_t{0}, (std::int64_t{1} << 31) - 2, std::int64_t{1} << 31, (std::int64_t{1} << 32) + 1, n - 4})
+    expect_works_at(wide, 0, column);
   auto const tall = make_view(memory.as<std::int32_t>() + n, {n / 4, 4});
   for (std::int64_t row : {std::int64_t{0}, n / 8, n / 4 - 2}) expect_works_at(tall, row, 0);
   // Beyond the end, and where 32 bits would wrap into the array: nothing.

@@ -28,7 +28,8 @@ void expect_sums(Place const& place) {
   auto const values = testing_support::rounding_values<T>(lanes, 3);
   std::vector<T> expected;
   for (std::size_t count = 1; count <= lanes; ++count) {
-    expected.insert(expected.end(), lanes, testing_support::dyadic_sum(std::vector<T>(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count))));
+    expected.insert(expected.end(), lanes,
+                    testing_support::dyadic_sum(std::vector<T>(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count))));
   }
   auto const source = place.array(values);
   auto const sums = place.array(std::vector<T>(expected.size()));

@@ -74,7 +74,9 @@ TYPED_TEST(launch_tiled_test, grids_that_cannot_be_are_named) {
   TypeParam const place;
   auto const visits = place.array(std::vector<std::int32_t>(1, 0));
   auto const places = place.array(std::vector<std::int64_t>(6, -1));
-  auto const message = [&](tile_grid const& grid) { return usage_error_of([&] { place.launch(grid, visit{}, visits.data(), places.data()); }); };
+  auto const message = [&](tile_grid const& grid) {
+    return usage_error_of([&] { place.launch(grid, visit{}, visits.data(), places.data()); });
+  };
   EXPECT_NE(message(tile_grid(-3)).find("dimension 0 has -3 tiles"), std::string::npos) << message(tile_grid(-3));
   EXPECT_NE(message(tile_grid(1, -4)).find("dimension 1 has -4 tiles"), std::string::npos);
   EXPECT_NE(message(tile_grid(0, 1, -5)).find("dimension 2 has -5 tiles"), std::string::npos);
@@ -105,8 +107,8 @@ void expect_row_sums(Place const& place, std::int64_t tiles) {
   }
   auto const source = place.array(values);
   auto const sums = place.array(std::vector<float>(static_cast<std::size_t>(tiles)));
-  place.template launch<ScratchBytes>(tile_grid(tiles), reduce_rows<Rows>{}, make_view(static_cast<float const*>(source.data()), {tiles * Rows, 32}),
-                                      sums.data());
+  place.template launch<ScratchBytes>(tile_grid(tiles), reduce_rows<Rows>{},
+                                      make_view(static_cast<float const*>(source.data()), {tiles * Rows, 32}), sums.data());
   EXPECT_EQ(bits(sums.values()), bits(expected));
 }
 

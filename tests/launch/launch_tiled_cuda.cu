@@ -36,7 +36,8 @@ TYPED_TEST(launch_tiled_cuda, every_block_size_gives_the_same) {
   std::vector<float> sums;
   for (std::size_t begin = 0; begin < values.size(); begin += 8 * 20) {
     std::vector<float> tile(8 * 20, 0.0f);
-    std::copy(values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(std::min(begin + 8 * 20, values.size())), tile.begin());
+    std::copy(values.begin() + static_cast<std::ptrdiff_t>(begin),
+              values.begin() + static_cast<std::ptrdiff_t>(std::min(begin + 8 * 20, values.size())), tile.begin());
     sums.push_back(testing_support::dyadic_sum(tile));
   }
   for (std::int64_t cap : {0, 1, 5}) {
@@ -44,8 +45,8 @@ TYPED_TEST(launch_tiled_cuda, every_block_size_gives_the_same) {
       auto const source = place.array(values, shift);
       auto const copy = place.array(std::vector<float>(values.size()), shift);
       auto const results = place.array(std::vector<float>(sums.size()));
-      place.launch(tile_grid(ceil_div(rows, 8)).capped(cap), load_and_reduce{}, make_view(static_cast<float const*>(source.data()), {rows, 20}),
-                   make_view(copy.data(), {rows, 20}), results.data());
+      place.launch(tile_grid(ceil_div(rows, 8)).capped(cap), load_and_reduce{},
+                   make_view(static_cast<float const*>(source.data()), {rows, 20}), make_view(copy.data(), {rows, 20}), results.data());
       EXPECT_EQ(bits(copy.values()), bits(values));
       EXPECT_EQ(bits(results.values()), bits(sums));
     }

@@ -135,7 +135,8 @@ TEST(launch_tiled_host, launches_nest_and_run_side_by_side) {
   {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 3; ++t) {
-      threads.emplace_back([&] { launch_tiled(host_backend<1>{}, tile_grid(20), launch_inside{}, static_cast<float const*>(values), &right); });
+      threads.emplace_back(
+          [&] { launch_tiled(host_backend<1>{}, tile_grid(20), launch_inside{}, static_cast<float const*>(values), &right); });
     }
   }
   EXPECT_EQ(right, 60);

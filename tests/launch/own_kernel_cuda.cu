@@ -1,4 +1,5 @@
-// The primitives in a kernel of the user's own, launched with <<<>>>: static and dynamic shared memory, blocks of one and of more dimensions.
+// The primitives in a kernel of the user's own, launched with <<<>>>: static and dynamic shared memory, blocks of one and of more
+// dimensions.
 #include "support/backend.hpp"
 #include "support/oracle.hpp"
 
@@ -11,7 +12,8 @@ constexpr int rows = 32, columns = 16;
 
 // Rows summed by key, a copy of the tile, the tile's sum.
 template <class Block>
-__device__ void reduce_by_key(Block& block, view<float const, 2> values, view<int const, 1> keys, view<double, 2> counts, view<float, 2> copy, float* sums) {
+__device__ void reduce_by_key(Block& block, view<float const, 2> values, view<int const, 1> keys, view<double, 2> counts,
+                              view<float, 2> copy, float* sums) {
   auto const first = block.tile_index(0) * rows;
   auto const t = tile_load<rows, columns>(block, values, {first, 0});
   auto const i = tile_load<rows>(block, shared, keys, {first}, skip_index<int>);
@@ -21,14 +23,15 @@ __device__ void reduce_by_key(Block& block, view<float const, 2> values, view<in
   if (block.rank() == 0) sums[block.tile_id()] = sum;
 }
 
-__global__ void with_static_memory(view<float const, 2> values, view<int const, 1> keys, view<double, 2> counts, view<float, 2> copy, float* sums) {
+__global__ void with_static_memory(view<float const, 2> values, view<int const, 1> keys, view<double, 2> counts, view<float, 2> copy,
+                                   float* sums) {
   __shared__ alignas(16) cuda::std::byte scratch[4096];
   cuda_block<128> block(scratch, tile_grid(gridDim.x), blockIdx.x);
   reduce_by_key(block, values, keys, counts, copy, sums);
 }
 
-__global__ void with_dynamic_memory(std::int64_t tiles, view<float const, 2> values, view<int const, 1> keys, view<double, 2> counts, view<float, 2> copy,
-                                    float* sums) {
+__global__ void with_dynamic_memory(std::int64_t tiles, view<float const, 2> values, view<int const, 1> keys, view<double, 2> counts,
+                                    view<float, 2> copy, float* sums) {
   extern __shared__ __align__(16) unsigned char memory[];
   for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     cuda_block<96, 8192> block(reinterpret_cast<cuda::std::byte*>(memory), tile_grid(tiles), tile);
@@ -65,8 +68,9 @@ void expect_reduces_by_key(Launch const& launch) {
   auto const counts = place.array(std::vector<double>(expected_counts.size(), 0.0));
   auto const copy = place.array(std::vector<float>(values.size(), 0.0f));
   auto const sums = place.array(std::vector<float>(expected_sums.size(), 0.0f));
-  launch(place.backend.stream, tiles, make_view(static_cast<float const*>(source.data()), {n, columns}), make_view(static_cast<int const*>(key_array.data()), {n}),
-         make_view(counts.data(), {keys, columns}), make_view(copy.data(), {n, columns}), sums.data());
+  launch(place.backend.stream, tiles, make_view(static_cast<float const*>(source.data()), {n, columns}),
+         make_view(static_cast<int const*>(key_array.data()), {n}), make_view(counts.data(), {keys, columns}),
+         make_view(copy.data(), {n, columns}), sums.data());
   ASSERT_EQ(cudaGetLastError(), cudaSuccess);
   EXPECT_EQ(bits(counts.values()), bits(expected_counts));
   EXPECT_EQ(bits(copy.values()), bits(values));

@@ -59,8 +59,8 @@ array_layout<Rank> row_major(std::string name, coordinates<Rank> const& extents,
   return layout;
 }
 
-// Dense; off alignment; rows padded to keep and to break alignment; every third element (as a field of a struct is); transposed; the middle of something
-// larger; backwards along the first dimension.
+// Dense; off alignment; rows padded to keep and to break alignment; every third element (as a field of a struct is); transposed; the middle
+// of something larger; backwards along the first dimension.
 template <int Rank>
 std::vector<array_layout<Rank>> layouts(coordinates<Rank> const& extents) {
   constexpr auto last = static_cast<std::size_t>(Rank - 1);
@@ -105,15 +105,32 @@ coordinates<static_cast<int>(sizeof...(Extents))> extents_of(tessera::tile_shape
   return {Extents...};
 }
 
-// Where tiles of extents `tile` may lie on an array of extents `array` so that each kind of edge is met: along each dimension in turn the offsets
-// -T, -T + 1, -1, 0, 1, n - T, n - 1, n, aligned ones on both sides, and far away, the others at 0; then all at once.
+// Where tiles of extents `tile` may lie on an array of extents `array` so that each kind of edge is met: along each dimension in turn the
+// offsets -T, -T + 1, -1, 0, 1, n - T, n - 1, n, aligned ones on both sides, and far away, the others at 0; then all at once.
 template <int Rank>
 std::vector<coordinates<Rank>> edge_offsets(coordinates<Rank> const& tile, coordinates<Rank> const& array) {
   std::vector<coordinates<Rank>> all;
   auto const candidates = [&](std::size_t d) {
     std::int64_t const t = tile[d], n = array[d];
-    return std::vector<std::int64_t>{0,     -t,        -t + 1,       -1,           1,   n - t, n - 1, n, -4, 4, (n - 1) / 4 * 4, (n + 3) / 4 * 4, -t + 4, -t - 4,
-                                     INT64_MIN, INT64_MAX, INT64_MIN + 1, std::int64_t{1} << 31, -(std::int64_t{1} << 32)};
+    return std::vector<std::int64_t>{0,
+                                     -t,
+                                     -t + 1,
+                                     -1,
+                                     1,
+                                     n - t,
+                                     n - 1,
+                                     n,
+                                     -4,
+                                     4,
+                                     (n - 1) / 4 * 4,
+                                     (n + 3) / 4 * 4,
+                                     -t + 4,
+                                     -t - 4,
+                                     INT64_MIN,
+                                     INT64_MAX,
+                                     INT64_MIN + 1,
+                                     std::int64_t{1} << 31,
+                                     -(std::int64_t{1} << 32)};
   };
   for (std::size_t d = 0; d < tile.size(); ++d) {
     for (std::int64_t at : candidates(d)) {

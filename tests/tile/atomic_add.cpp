@@ -15,7 +15,8 @@ struct add_tile;
 template <int... Extents>
 struct add_tile<tile_shape<Extents...>> {
   template <class Block, class Destination, class T>
-  TESSERA_TILE void operator()(Block& block, T const* values, std::int64_t const* offsets, int form, Destination const& destination, T* previous) const {
+  TESSERA_TILE void operator()(Block& block, T const* values, std::int64_t const* offsets, int form, Destination const& destination,
+                               T* previous) const {
     using shape = tile_shape<Extents...>;
     auto const at = testing_support::offsets_at<shape::rank>(offsets, block.tile_id());
     index64 const extents[] = {Extents...};

@@ -19,8 +19,8 @@ struct add_indexed;
 template <int Axis, int... Extents>
 struct add_indexed<Axis, tile_shape<Extents...>> {
   template <class Block, class Destination, class T, class I>
-  TESSERA_TILE void operator()(Block& block, T const* values, I const* indices, std::int64_t const* offsets, int form, Destination const& destination,
-                               T* previous) const {
+  TESSERA_TILE void operator()(Block& block, T const* values, I const* indices, std::int64_t const* offsets, int form,
+                               Destination const& destination, T* previous) const {
     using shape = tile_shape<Extents...>;
     constexpr int length = shape::extent(Axis);
     auto const at = testing_support::offsets_at<shape::rank>(offsets, block.tile_id());
@@ -56,7 +56,8 @@ std::int64_t row_of(I index, std::int64_t offset, std::int64_t extent) {
 
 // One tile, distinct rows: the sums and the previous values, bit for bit.
 template <class T, class I, int Axis, class Shape, class Place>
-void expect_adds(Place const& place, coordinates<Shape::rank> const& extents, std::vector<I> const& indices, coordinates<Shape::rank> const& at) {
+void expect_adds(Place const& place, coordinates<Shape::rank> const& extents, std::vector<I> const& indices,
+                 coordinates<Shape::rank> const& at) {
   constexpr int rank = Shape::rank;
   constexpr auto axis = static_cast<std::size_t>(Axis);
   ASSERT_EQ(indices.size(), static_cast<std::size_t>(Shape::extent(Axis)));
@@ -71,8 +72,9 @@ void expect_adds(Place const& place, coordinates<Shape::rank> const& extents, st
     auto const before = testing_support::rounding_values<T>(layout.size, 7);
     auto const destination = place.array(before, layout.shift);
     auto const previous = place.array(std::vector<T>(Shape::size, T{77}));
-    place.template launch<16384>(tile_grid(1), add_indexed<Axis, Shape>{}, static_cast<T const*>(source.data()), static_cast<I const*>(rows.data()),
-                                 static_cast<std::int64_t const*>(offsets.data()), form, layout.of(destination.data()), previous.data());
+    place.template launch<16384>(tile_grid(1), add_indexed<Axis, Shape>{}, static_cast<T const*>(source.data()),
+                                 static_cast<I const*>(rows.data()), static_cast<std::int64_t const*>(offsets.data()), form,
+                                 layout.of(destination.data()), previous.data());
     std::vector<T> expected = before, expected_previous;
     testing_support::for_each_coordinate<rank>(tile, [&](coordinates<rank> const& c) {
       auto i = testing_support::saturating_sum<rank>(at, c);
@@ -126,13 +128,15 @@ TYPED_TEST(tile_atomic_add_indexed_all, index_types_do_not_wrap) {
   TypeParam const place;
   using shape = tile_shape<4, 4>;
   coordinates<2> const extents = {6, 4};
-  for (std::int64_t at : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{3}, least, least + 1, least + 2, most, most - 1, std::int64_t{1} << 32,
-                          -(std::int64_t{1} << 32), std::int64_t{256}, std::int64_t{-256}, std::int64_t{-253}, std::int64_t{128}, std::int64_t{130}}) {
+  for (std::int64_t at : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{3}, least, least + 1, least + 2, most, most - 1,
+                          std::int64_t{1} << 32, -(std::int64_t{1} << 32), std::int64_t{256}, std::int64_t{-256}, std::int64_t{-253},
+                          std::int64_t{128}, std::int64_t{130}}) {
     expect_adds<float, std::int8_t, 0, shape>(place, extents, {-128, -127, 127, 0}, {at, 0});
     expect_adds<float, std::uint8_t, 0, shape>(place, extents, {0, 255, 254, 128}, {at, 0});
     expect_adds<float, std::int64_t, 0, shape>(place, extents, {least, most, least + 1, 1}, {at, 0});
     expect_adds<float, std::uint64_t, 0, shape>(place, extents, {UINT64_MAX, UINT64_MAX - 1, std::uint64_t{1} << 63, 0}, {at, 0});
-    expect_adds<float, std::int64_t, 0, shape>(place, extents, {std::int64_t{1} << 32, -(std::int64_t{1} << 32), (std::int64_t{1} << 32) + 1, 3}, {at, 0});
+    expect_adds<float, std::int64_t, 0, shape>(place, extents,
+                                               {std::int64_t{1} << 32, -(std::int64_t{1} << 32), (std::int64_t{1} << 32) + 1, 3}, {at, 0});
   }
   // 2^63 + 2 with offset -2^63 is row 2, exactly; 2^63 - 1 with -2^63 + 1 is row 0.
   expect_adds<float, std::uint64_t, 0, shape>(place, extents, {(std::uint64_t{1} << 63) + 2, std::uint64_t{1} << 63, 5, 6}, {least, 0});

@@ -15,7 +15,8 @@ struct gather;
 template <int Axis, int... Extents>
 struct gather<Axis, tile_shape<Extents...>> {
   template <class Block, class Source, class T, class I>
-  TESSERA_TILE void operator()(Block& block, Source const& source, I const* indices, std::int64_t const* offsets, T fill, T* gathered) const {
+  TESSERA_TILE void operator()(Block& block, Source const& source, I const* indices, std::int64_t const* offsets, T fill,
+                               T* gathered) const {
     using shape = tile_shape<Extents...>;
     constexpr int length = shape::extent(Axis);
     auto const at = testing_support::offsets_at<shape::rank>(offsets, block.tile_id());
@@ -55,7 +56,8 @@ void expect_gathers(Place const& place, coordinates<Shape::rank> const& extents,
     auto const source = place.array(memory, layout.shift);
     auto const gathered = place.array(std::vector<T>(all_offsets.size() * 2 * Shape::size, T{77}));
     place.template launch<16384>(tile_grid(all_offsets.size()), gather<Axis, Shape>{}, layout.of(static_cast<T const*>(source.data())),
-                                 static_cast<I const*>(rows.data()), static_cast<std::int64_t const*>(offsets.data()), fill, gathered.data());
+                                 static_cast<I const*>(rows.data()), static_cast<std::int64_t const*>(offsets.data()), fill,
+                                 gathered.data());
     std::vector<T> expected;
     for (auto const& at : all_offsets) {
       for (T const outside : {fill, T{}}) {
@@ -101,13 +103,15 @@ TYPED_TEST(tile_load_indexed_test, an_index_outside_gives_zero_and_not_the_neigh
 
 TYPED_TEST(tile_load_indexed_test, indices_on_both_sides_of_the_axis) {
   std::vector<std::int32_t> const rows = {12, -1, 0, 13, 5, INT32_MIN, INT32_MAX, 4, -13, 26, -2, 7};
-  expect_gathers<float, std::int32_t, 0, tile_shape<12, 8>>(TypeParam{}, {13, 21}, rows, testing_support::edge_offsets<2>({12, 8}, {13, 21}));
+  expect_gathers<float, std::int32_t, 0, tile_shape<12, 8>>(TypeParam{}, {13, 21}, rows,
+                                                            testing_support::edge_offsets<2>({12, 8}, {13, 21}));
 }
 
 TYPED_TEST(tile_load_indexed_all, types_and_axes) {
   std::vector<std::int32_t> const rows = {4, -1, 0, 5, 3, INT32_MIN, 3, 2};
   expect_gathers<double, std::int32_t, 0, tile_shape<8, 4>>(TypeParam{}, {5, 6}, rows, testing_support::edge_offsets<2>({8, 4}, {5, 6}));
-  expect_gathers<std::int32_t, std::int32_t, 1, tile_shape<4, 8>>(TypeParam{}, {6, 5}, rows, testing_support::edge_offsets<2>({4, 8}, {6, 5}));
+  expect_gathers<std::int32_t, std::int32_t, 1, tile_shape<4, 8>>(TypeParam{}, {6, 5}, rows,
+                                                                  testing_support::edge_offsets<2>({4, 8}, {6, 5}));
   expect_gathers<std::int64_t, std::int32_t, 1, tile_shape<2, 8, 4>>(TypeParam{}, {3, 5, 6}, rows,
                                                                      testing_support::edge_offsets<3>({2, 8, 4}, {3, 5, 6}));
   expect_gathers<float, std::int32_t, 2, tile_shape<2, 3, 8, 4>>(TypeParam{}, {3, 4, 5, 8}, rows,
@@ -122,21 +126,24 @@ TYPED_TEST(tile_load_indexed_all, index_types_do_not_wrap) {
   using shape = tile_shape<4, 4>;
   coordinates<2> const extents = {6, 4};
   std::vector<coordinates<2>> offsets;
-  for (std::int64_t at : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{3}, least, least + 1, least + 2, most, most - 1, std::int64_t{1} << 32,
-                          -(std::int64_t{1} << 32), std::int64_t{256}, std::int64_t{-256}, std::int64_t{-253}, std::int64_t{128}, std::int64_t{130}}) {
+  for (std::int64_t at : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{3}, least, least + 1, least + 2, most, most - 1,
+                          std::int64_t{1} << 32, -(std::int64_t{1} << 32), std::int64_t{256}, std::int64_t{-256}, std::int64_t{-253},
+                          std::int64_t{128}, std::int64_t{130}}) {
     offsets.push_back({at, 0});
   }
   expect_gathers<float, std::int8_t, 0, shape>(place, extents, {-128, -127, 127, 0}, offsets);
   expect_gathers<float, std::uint8_t, 0, shape>(place, extents, {0, 255, 254, 128}, offsets);
   expect_gathers<float, std::uint16_t, 0, shape>(place, extents, {0, UINT16_MAX, 2, 1}, offsets);
   expect_gathers<float, std::int64_t, 0, shape>(place, extents, {least, most, least + 1, 1}, offsets);
-  expect_gathers<float, std::int64_t, 0, shape>(place, extents, {std::int64_t{1} << 32, -(std::int64_t{1} << 32), (std::int64_t{1} << 32) + 1, 3}, offsets);
+  expect_gathers<float, std::int64_t, 0, shape>(place, extents,
+                                                {std::int64_t{1} << 32, -(std::int64_t{1} << 32), (std::int64_t{1} << 32) + 1, 3}, offsets);
   expect_gathers<float, std::uint64_t, 0, shape>(place, extents, {UINT64_MAX, UINT64_MAX - 1, (std::uint64_t{1} << 63) + 2, 0}, offsets);
 }
 
 TYPED_TEST(tile_load_indexed_all, arrays_without_rows_or_columns_are_all_fill) {
   for (coordinates<2> const extents : {coordinates<2>{0, 0}, coordinates<2>{0, 4}, coordinates<2>{4, 0}, coordinates<2>{1, 1}}) {
-    expect_gathers<float, std::int32_t, 0, tile_shape<8, 4>>(TypeParam{}, extents, {0, 1, -1, 2, 0, 0, 3, 4}, {{0, 0}, {-1, 0}, {0, 1}, {1, -1}});
+    expect_gathers<float, std::int32_t, 0, tile_shape<8, 4>>(TypeParam{}, extents, {0, 1, -1, 2, 0, 0, 3, 4},
+                                                             {{0, 0}, {-1, 0}, {0, 1}, {1, -1}});
   }
 }
 

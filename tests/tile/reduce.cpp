@@ -53,8 +53,9 @@ void expect_reduces(Place const& place) {
 template <class Place>
 class tile_reduce_test : public testing::Test {};
 #if defined(__CUDACC__)
-using reducing_places = testing::Types<testing_support::cuda_place<1>, testing_support::cuda_place<31>, testing_support::cuda_place<33>,
-                                       testing_support::cuda_place<100>, testing_support::cuda_place<255>, testing_support::cuda_place<1024>>;
+using reducing_places =
+    testing::Types<testing_support::cuda_place<1>, testing_support::cuda_place<31>, testing_support::cuda_place<33>,
+                   testing_support::cuda_place<100>, testing_support::cuda_place<255>, testing_support::cuda_place<1024>>;
 #else
 using reducing_places = testing::Types<testing_support::host_place<1>, testing_support::host_place<2>, testing_support::host_place<3>,
                                        testing_support::host_place<4>, testing_support::host_place<6>, testing_support::host_place<8>>;
@@ -92,9 +93,17 @@ TYPED_TEST(tile_reduce_values, what_ieee_and_d_say) {
   float const nan = float_of(0x7FC12345u), negative_nan = float_of(0xFF800001u);
   using one = std::vector<std::vector<float>>;
   expect_reduces<float, tile_shape<1>>(TypeParam{}, one{{0.0f}, {-0.0f}, {denorm}, {-denorm}, {inf}, {-inf}, {nan}, {negative_nan}, {max}});
-  expect_reduces<float, tile_shape<2>>(TypeParam{}, one{{0.0f, -0.0f}, {-0.0f, -0.0f}, {x, -x}, {inf, -inf}, {inf, inf}, {nan, 1}, {1, negative_nan}, {denorm, denorm},
+  expect_reduces<float, tile_shape<2>>(TypeParam{}, one{{0.0f, -0.0f},
+                                                        {-0.0f, -0.0f},
+                                                        {x, -x},
+                                                        {inf, -inf},
+                                                        {inf, inf},
+                                                        {nan, 1},
+                                                        {1, negative_nan},
+                                                        {denorm, denorm},
                                                         {float_of(0x00800001u), -float_of(0x00800000u)}});
-  expect_reduces<float, tile_shape<3>>(TypeParam{}, one{{max, max, -max}, {max, -max, max}, {-0.0f, -0.0f, -0.0f}, {inf, 1, -inf}, {denorm, -0.0f, denorm}});
+  expect_reduces<float, tile_shape<3>>(
+      TypeParam{}, one{{max, max, -max}, {max, -max, max}, {-0.0f, -0.0f, -0.0f}, {inf, 1, -inf}, {denorm, -0.0f, denorm}});
   // Not the oracle's word alone.
   EXPECT_EQ(testing_support::bits(testing_support::dyadic_sum<float>({nan})), 0x7FFFFFFFu);
   EXPECT_EQ(testing_support::bits(testing_support::dyadic_sum<float>({inf, -inf})), 0x7FFFFFFFu);
@@ -109,10 +118,12 @@ TYPED_TEST(tile_reduce_values, nan_payloads_and_zeros_in_any_order) {
   testing_support::integers random(1);
   std::vector<std::vector<float>> shuffles;
   std::vector<float> values = testing_support::rounding_values<float>(1024, 9);
-  for (std::size_t i = 0; i < values.size(); i += 3) values[i] = testing_support::float_of(0x7F800001u + static_cast<std::uint32_t>(i) * 4099u);
+  for (std::size_t i = 0; i < values.size(); i += 3)
+    values[i] = testing_support::float_of(0x7F800001u + static_cast<std::uint32_t>(i) * 4099u);
   for (std::size_t i = 1; i < values.size(); i += 9) values[i] = i % 2 == 0 ? 0.0f : -0.0f;
   for (int k = 0; k < 100; ++k) {
-    for (std::size_t i = values.size() - 1; i > 0; --i) std::swap(values[i], values[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+    for (std::size_t i = values.size() - 1; i > 0; --i)
+      std::swap(values[i], values[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
     shuffles.push_back(values);
   }
   expect_reduces<float, tile_shape<32, 32>>(TypeParam{}, shuffles);
@@ -137,7 +148,8 @@ TYPED_TEST(tile_reduce_operator, keeps_the_tree_and_the_sides) {
   auto const values = testing_support::rounding_values<std::uint32_t>(size, 5);
   auto const source = place.array(values);
   auto const sums = place.array(std::vector<std::uint32_t>(2 * TypeParam::lanes));
-  place.template launch<16384>(tile_grid(1), reduce_both<tile_shape<7, 9, 10>, lopsided>{}, static_cast<std::uint32_t const*>(source.data()), sums.data());
+  place.template launch<16384>(tile_grid(1), reduce_both<tile_shape<7, 9, 10>, lopsided>{},
+                               static_cast<std::uint32_t const*>(source.data()), sums.data());
   EXPECT_EQ(sums.values(), std::vector<std::uint32_t>(2 * TypeParam::lanes, tree_of(values, 0, size)));
 }
 

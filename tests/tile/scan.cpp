@@ -68,7 +68,8 @@ void expect_all_scans(std::vector<T> values, T initial) {
   for (std::size_t plane = 0; plane < 5; ++plane) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       ASSERT_EQ(0, std::memcmp(&got[plane * values.size() + i], &expected[plane][i], sizeof(T)))
-          << "plane " << plane << ", element " << i << " of " << Size << ": " << got[plane * values.size() + i] << " for " << expected[plane][i];
+          << "plane " << plane << ", element " << i << " of " << Size << ": " << got[plane * values.size() + i] << " for "
+          << expected[plane][i];
     }
   }
 }

@@ -13,15 +13,16 @@ using testing_support::bits;
 // Holds a lane up for a time that looks random and differs by lane and round: what a missing barrier needs to show itself.
 template <class Block>
 TESSERA_TILE void delay(Block const& block, int round) {
-  unsigned h = static_cast<unsigned>(block.rank()) * 2654435761u + static_cast<unsigned>(round) * 40503u + static_cast<unsigned>(block.tile_id()) * 97u;
+  unsigned h = static_cast<unsigned>(block.rank()) * 2654435761u + static_cast<unsigned>(round) * 40503u +
+               static_cast<unsigned>(block.tile_id()) * 97u;
   h ^= h >> 15;
   h *= 2246822519u;
   h ^= h >> 13;
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (if (h % 4 == 0) __nanosleep(h % 1000);), (if (h % 4 == 0) std::this_thread::yield();))
 }
 
-// Rounds of every primitive that touches the scratch, one behind the other on the same bytes, with lanes held up in between. The results of each round are
-// sums of integers that only the right values give.
+// Rounds of every primitive that touches the scratch, one behind the other on the same bytes, with lanes held up in between. The results of
+// each round are sums of integers that only the right values give.
 struct primitives_in_a_row {
   template <class Block>
   TESSERA_TILE void operator()(Block& block, view<std::uint32_t const, 2> values, view<std::uint32_t, 2> sums, view<std::uint32_t, 2> copy,
@@ -87,8 +88,9 @@ void expect_barriers(Place const& place, int tiles, int rounds) {
   auto const sums = place.array(std::vector<std::uint32_t>(expected_sums.size(), 0));
   auto const copy = place.array(std::vector<std::uint32_t>(expected_sums.size(), 0));
   auto const results = place.array(std::vector<std::uint32_t>(expected_results.size(), 0));
-  place.launch(tile_grid(tiles).capped(2), primitives_in_a_row{}, make_view(static_cast<std::uint32_t const*>(source.data()), {rounds + 16, 8}),
-               make_view(sums.data(), {tiles * 16, 8}), make_view(copy.data(), {tiles * 16, 8}), results.data(), rounds);
+  place.launch(tile_grid(tiles).capped(2), primitives_in_a_row{},
+               make_view(static_cast<std::uint32_t const*>(source.data()), {rounds + 16, 8}), make_view(sums.data(), {tiles * 16, 8}),
+               make_view(copy.data(), {tiles * 16, 8}), results.data(), rounds);
   EXPECT_EQ(sums.values(), expected_sums);
   EXPECT_EQ(results.values(), expected_results);
 }

@@ -15,7 +15,8 @@ struct store_tile;
 template <int... Extents>
 struct store_tile<tile_shape<Extents...>> {
   template <class Block, class Destination, class T>
-  TESSERA_TILE void operator()(Block& block, T const* values, std::int64_t const* offsets, bool in_shared, Destination const& destination) const {
+  TESSERA_TILE void operator()(Block& block, T const* values, std::int64_t const* offsets, bool in_shared,
+                               Destination const& destination) const {
     using shape = tile_shape<Extents...>;
     auto const at = testing_support::offsets_at<shape::rank>(offsets, block.tile_id());
     index64 const extents[] = {Extents...};

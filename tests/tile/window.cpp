@@ -32,11 +32,47 @@ struct ask_in_range {
 template <class I, class Place>
 void expect_ranges(Place const& place) {
   constexpr I least = std::numeric_limits<I>::min(), most = std::numeric_limits<I>::max();
-  std::vector<I> const candidates = {least, static_cast<I>(least + 1), static_cast<I>(least + 2), static_cast<I>(-1), 0, 1, 2, 5,
-                                     static_cast<I>(most / 2), static_cast<I>(most / 2 + 1), static_cast<I>(most / 2 + 2), static_cast<I>(most - 1), most};
+  std::vector<I> const candidates = {least,
+                                     static_cast<I>(least + 1),
+                                     static_cast<I>(least + 2),
+                                     static_cast<I>(-1),
+                                     0,
+                                     1,
+                                     2,
+                                     5,
+                                     static_cast<I>(most / 2),
+                                     static_cast<I>(most / 2 + 1),
+                                     static_cast<I>(most / 2 + 2),
+                                     static_cast<I>(most - 1),
+                                     most};
   constexpr auto low = INT64_MIN, high = INT64_MAX;
-  std::vector<std::int64_t> const edges = {low, low + 1, low + 2, -256, -255, -129, -128, -127, -6, -5, -2, -1, 0, 1, 2, 5, 6, 127, 128, 255, 256, high - 1, high,
-                                           std::int64_t{1} << 31, std::int64_t{1} << 32, -(std::int64_t{1} << 31), -(std::int64_t{1} << 32)};
+  std::vector<std::int64_t> const edges = {low,
+                                           low + 1,
+                                           low + 2,
+                                           -256,
+                                           -255,
+                                           -129,
+                                           -128,
+                                           -127,
+                                           -6,
+                                           -5,
+                                           -2,
+                                           -1,
+                                           0,
+                                           1,
+                                           2,
+                                           5,
+                                           6,
+                                           127,
+                                           128,
+                                           255,
+                                           256,
+                                           high - 1,
+                                           high,
+                                           std::int64_t{1} << 31,
+                                           std::int64_t{1} << 32,
+                                           -(std::int64_t{1} << 31),
+                                           -(std::int64_t{1} << 32)};
   std::vector<I> indices;
   std::vector<std::int64_t> numbers;
   std::vector<int> expected;
@@ -53,8 +89,8 @@ void expect_ranges(Place const& place) {
   auto const index_array = place.array(indices);
   auto const number_array = place.array(numbers);
   auto const answers = place.array(std::vector<int>(expected.size(), -1));
-  place.launch(tile_grid(expected.size()), ask_in_range{}, static_cast<I const*>(index_array.data()), static_cast<std::int64_t const*>(number_array.data()),
-               answers.data());
+  place.launch(tile_grid(expected.size()), ask_in_range{}, static_cast<I const*>(index_array.data()),
+               static_cast<std::int64_t const*>(number_array.data()), answers.data());
   auto const given = answers.values();
   for (std::size_t k = 0; k < expected.size(); ++k) {
     ASSERT_EQ(given[k], expected[k]) << "index " << +indices[k] << ", offset " << numbers[2 * k] << ", extent " << numbers[2 * k + 1];
@@ -78,10 +114,11 @@ TYPED_TEST(window_test, indices_of_all_types_as_if_computed_exactly) {
 
 TYPED_TEST(window_test, clipped_ranges) {
   for (int count : {1, 4, 100}) {
-    for (std::int64_t extent : {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{4}, std::int64_t{1000}, INT64_MAX - 1, INT64_MAX}) {
-      for (std::int64_t offset : {INT64_MIN, INT64_MIN + 1, std::int64_t{-100}, std::int64_t{-99}, std::int64_t{-4}, std::int64_t{-3}, std::int64_t{-1}, std::int64_t{0},
-                                  std::int64_t{1}, std::int64_t{3}, std::int64_t{4}, std::int64_t{900}, std::int64_t{901}, std::int64_t{999}, std::int64_t{1000},
-                                  INT64_MAX - 100, INT64_MAX - 1, INT64_MAX}) {
+    for (std::int64_t extent :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{4}, std::int64_t{1000}, INT64_MAX - 1, INT64_MAX}) {
+      for (std::int64_t offset : {INT64_MIN, INT64_MIN + 1, std::int64_t{-100}, std::int64_t{-99}, std::int64_t{-4}, std::int64_t{-3},
+                                  std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{4}, std::int64_t{900},
+                                  std::int64_t{901}, std::int64_t{999}, std::int64_t{1000}, INT64_MAX - 100, INT64_MAX - 1, INT64_MAX}) {
         auto const range = detail::clip(count, offset, extent);
         for (int c = 0; c < count; ++c) {
           wide const at = static_cast<wide>(offset) + c;

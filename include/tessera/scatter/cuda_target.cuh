@@ -12,7 +12,7 @@
 #include <tessera/scatter/cuda_resolve.cuh>
 #include <tessera/scatter/cuda_workspace.cuh>
 #include <tessera/scatter/direct_target.hpp>
-#include <tessera/scatter/scatter_type.hpp>
+#include <tessera/scatter/scatter_target.hpp>
 #include <tessera/scatter/target_base.hpp>
 
 namespace tessera::inline v0_1 {
@@ -202,33 +202,14 @@ void resolve(cuda_backend const& backend, Targets&... targets) {
   (targets.reduce(backend), ...);
 }
 
-// The CUDA form of scatter_target; see host_target.hpp. The workspace and the destination are memory of the current device. Does no work on the device, and
-// may be called while capturing; the first 256 bytes of the workspace were zeroed once before.
-template <determinism Level, int Axis = 0, detail::array_like View>
-auto scatter_target(cuda_backend const&, View const& destination, records const& declared, workspace_view const& workspace) {
-  using T = typename View::element_type;
-  constexpr int rank = static_cast<int>(View::rank());
-  detail::check_scatter_type<Level, T>();
-  view<T, rank> const array = as_view(destination);
-  detail::check_scatter_destination<Axis>(array);
-  if constexpr (detail::scatters_directly<Level, T>) {
-    return direct_target<T, rank, Axis>(array);
-  } else {
-    return cuda_scatter_target<T, rank, Axis>(array, declared, workspace);
-  }
-}
+namespace detail {
 
-// Bytes of workspace that the target needs on the current device; 0 for a direct one.
-template <determinism Level, int Axis = 0, detail::array_like View>
-std::size_t scatter_workspace_bytes(cuda_backend const&, View const& destination, records const& declared) {
-  using T = typename View::element_type;
-  constexpr int rank = static_cast<int>(View::rank());
-  detail::check_scatter_type<Level, T>();
-  if constexpr (detail::scatters_directly<Level, T>) {
-    return 0;
-  } else {
-    return static_cast<std::size_t>(cuda_scatter_target<T, rank, Axis>::workspace_bytes(as_view(destination), declared));
-  }
-}
+template <>
+struct sorted_target<cuda_backend> {
+  template <class T, int Rank, int Axis>
+  using type = cuda_scatter_target<T, Rank, Axis>;
+};
+
+}  // namespace detail
 
 }  // namespace tessera::inline v0_1

@@ -7,7 +7,7 @@
 #include <tessera/launch/host_backend.hpp>
 #include <tessera/scatter/direct_target.hpp>
 #include <tessera/scatter/host_resolve.hpp>
-#include <tessera/scatter/scatter_type.hpp>
+#include <tessera/scatter/scatter_target.hpp>
 #include <tessera/scatter/target_base.hpp>
 
 namespace tessera::inline v0_1 {
@@ -116,35 +116,14 @@ void resolve(host_backend<Lanes> const& backend, Targets&... targets) {
   if (applies) (targets.apply(backend), ...);
 }
 
-// A destination that takes records: scatter_target<gpu_to_gpu>(backend, sums, {.tiles = n, .per_tile = 32}, workspace). Hand it to launch_tiled in the
-// destination's place, then target.resolve(backend): out = fl(old + D(row list)) for each element of each row that got records, others untouched. Axis is
-// the dimension along which records are rows. Levels that need no order (integers; not_guaranteed) give a direct_target, which adds at once and needs no
-// workspace. Throws usage_error for a destination, a declaration or a workspace that cannot serve.
-template <determinism Level, int Axis = 0, int Lanes, detail::array_like View>
-auto scatter_target(host_backend<Lanes> const&, View const& destination, records const& declared, workspace_view const& workspace) {
-  using T = typename View::element_type;
-  constexpr int rank = static_cast<int>(View::rank());
-  detail::check_scatter_type<Level, T>();
-  view<T, rank> const array = as_view(destination);
-  detail::check_scatter_destination<Axis>(array);
-  if constexpr (detail::scatters_directly<Level, T>) {
-    return direct_target<T, rank, Axis>(array);
-  } else {
-    return host_scatter_target<T, rank, Axis>(array, declared, workspace);
-  }
-}
+namespace detail {
 
-// Bytes of workspace that the target needs; 0 for a direct one.
-template <determinism Level, int Axis = 0, int Lanes, detail::array_like View>
-std::size_t scatter_workspace_bytes(host_backend<Lanes> const&, View const& destination, records const& declared) {
-  using T = typename View::element_type;
-  constexpr int rank = static_cast<int>(View::rank());
-  detail::check_scatter_type<Level, T>();
-  if constexpr (detail::scatters_directly<Level, T>) {
-    return 0;
-  } else {
-    return static_cast<std::size_t>(host_scatter_target<T, rank, Axis>::workspace_bytes(as_view(destination), declared));
-  }
-}
+template <int Lanes>
+struct sorted_target<host_backend<Lanes>> {
+  template <class T, int Rank, int Axis>
+  using type = host_scatter_target<T, Rank, Axis>;
+};
+
+}  // namespace detail
 
 }  // namespace tessera::inline v0_1

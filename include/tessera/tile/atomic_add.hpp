@@ -85,13 +85,13 @@ TESSERA_TILE auto add_tile(Block& block, Storage storage, Tile const& tile, Wind
 // and rounding: not guaranteed; device float atomics flush subnormals. Called by every lane of the block.
 template <class Block, class Storage, detail::array_like View, class Tile>
 TESSERA_TILE auto tile_atomic_add(Block& block, Storage storage, View const& array, Tile const& tile,
-                                  offsets<tile_traits<Tile>::shape::rank> const& at = {}) {
+                                  offsets<detail::tile_rank<Tile>> const& at = {}) {
   detail::check_destination<View, Tile>();
   detail::tile_window<typename View::element_type, typename tile_traits<Tile>::shape> const window(array, at);
   return detail::add_tile(block, storage, tile, window, [&](auto const& add) { add(detail::own_coordinate{}); });
 }
 template <class Block, detail::array_like View, class Tile>
-TESSERA_TILE auto tile_atomic_add(Block& block, View const& array, Tile const& tile, offsets<tile_traits<Tile>::shape::rank> const& at = {}) {
+TESSERA_TILE auto tile_atomic_add(Block& block, View const& array, Tile const& tile, offsets<detail::tile_rank<Tile>> const& at = {}) {
   return tile_atomic_add(block, registers, array, tile, at);
 }
 
@@ -100,7 +100,7 @@ TESSERA_TILE auto tile_atomic_add(Block& block, View const& array, Tile const& t
 // the tile's extent along the axis, integers of 8 to 64 bits; in registers, it is promoted to shared memory.
 template <int Axis, class Block, class Storage, detail::array_like View, class Indices, class Tile>
 TESSERA_TILE auto tile_atomic_add_indexed(Block& block, Storage storage, View const& array, Indices const& indices, Tile const& tile,
-                                          offsets<tile_traits<Tile>::shape::rank> const& at = {}) {
+                                          offsets<detail::tile_rank<Tile>> const& at = {}) {
   using shape = typename tile_traits<Tile>::shape;
   using I = typename tile_traits<Indices>::value_type;
   detail::check_destination<View, Tile>();
@@ -112,7 +112,7 @@ TESSERA_TILE auto tile_atomic_add_indexed(Block& block, Storage storage, View co
 }
 template <int Axis, class Block, detail::array_like View, class Indices, class Tile>
 TESSERA_TILE auto tile_atomic_add_indexed(Block& block, View const& array, Indices const& indices, Tile const& tile,
-                                          offsets<tile_traits<Tile>::shape::rank> const& at = {}) {
+                                          offsets<detail::tile_rank<Tile>> const& at = {}) {
   return tile_atomic_add_indexed<Axis>(block, registers, array, indices, tile, at);
 }
 

@@ -34,6 +34,13 @@ struct tile_traits {
 
 namespace detail {
 
+// The rank of a tile type; 1 for what is none, so that it may stand in signatures: clang forms those before it asks their constraints.
+template <class Tile>
+inline constexpr int tile_rank = 1;
+template <class Tile>
+  requires requires { typename Tile::shape_type; }
+inline constexpr int tile_rank<Tile> = Tile::shape_type::rank;
+
 // Calls body(slot, first) for each chunk of the calling lane: `slot` counts the lane's chunks, `first` is the chunk's first element.
 template <class Tile, class Block, class Body>
 TESSERA_TILE void for_each_chunk(Block& block, Body const& body) {
