@@ -66,9 +66,12 @@ struct layout_byte_strided {
     template <class Other>
       requires(Other::is_always_strided() && cuda::std::is_constructible_v<Extents, typename Other::extents_type>)
     TESSERA_TILE constexpr mapping(Other const& other) : extents_(other.extents()) {
-      constexpr bool in_bytes = cuda::std::is_same_v<typename Other::layout_type, layout_byte_strided>;
       for (rank_type d = 0; d < Extents::rank(); ++d) {
-        strides_[d] = static_cast<cuda::std::int64_t>(other.stride(d)) * (in_bytes ? 1 : static_cast<cuda::std::int64_t>(ElementBytes));
+        if constexpr (cuda::std::is_same_v<typename Other::layout_type, layout_byte_strided>) {
+          strides_[d] = other.byte_stride(d);
+        } else {
+          strides_[d] = static_cast<cuda::std::int64_t>(other.stride(d)) * static_cast<cuda::std::int64_t>(ElementBytes);
+        }
       }
     }
 
@@ -198,7 +201,7 @@ TESSERA_TILE constexpr view<T, Rank> make_view(T* data, index64 const (&extents)
     NV_IF_TARGET(NV_IS_HOST, (detail::require_extent(extents[d], d);))
     sizes[static_cast<cuda::std::size_t>(d)] = extents[d];
     strides[static_cast<cuda::std::size_t>(d)] = stride;
-    stride *= extents[d];
+    if (d > 0) stride *= extents[d];
   }
   return detail::assemble_view<T, Rank>(data, sizes, strides);
 }

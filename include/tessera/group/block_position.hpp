@@ -23,7 +23,8 @@ class tile_grid {
   }
 
   TESSERA_TILE constexpr cuda::std::int64_t tiles(int d) const { return tiles_[d]; }
-  TESSERA_TILE constexpr cuda::std::int64_t count() const { return tiles_[0] * tiles_[1] * tiles_[2]; }
+  TESSERA_TILE constexpr bool count_is_zero() const { return tiles_[0] == 0 || tiles_[1] == 0 || tiles_[2] == 0; }
+  TESSERA_TILE constexpr cuda::std::int64_t count() const { return count_is_zero() ? 0 : tiles_[0] * tiles_[1] * tiles_[2]; }
   TESSERA_TILE constexpr cuda::std::int64_t cap() const { return cap_; }
 
  private:

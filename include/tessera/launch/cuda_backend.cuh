@@ -69,7 +69,7 @@ template <int Threads, int ScratchBytes, int ResidentThreads, class Walk, class 
 void launch_walk(cuda_backend const& backend, tile_grid const& grid, Walk const& walk, Functor const& functor, Arguments&&... arguments) {
   check_grid(grid);
   check_nothing_pending("launch_tiled");
-  auto kernel_arguments = std::tuple(begin_launch(backend, grid, std::forward<Arguments>(arguments))...);
+  auto kernel_arguments = begin_launches(backend, grid, std::forward<Arguments>(arguments)...);
   if (grid.count() > 0) {
     std::apply(
         [&](auto&... kernel_argument) {

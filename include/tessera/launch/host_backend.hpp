@@ -30,7 +30,7 @@ void launch_tiled(host_backend<Lanes> const& backend, tile_grid const& grid, Fun
   detail::check_grid(grid);
   detail::check_host_arithmetic();
   {
-    auto const kernel_arguments = std::tuple(detail::begin_launch(backend, grid, std::forward<Arguments>(arguments))...);
+    auto const kernel_arguments = detail::begin_launches(backend, grid, std::forward<Arguments>(arguments)...);
     std::int64_t const tiles = grid.count();
     if (tiles > 0) {
       std::int64_t teams = std::min<std::int64_t>(tiles, detail::host_teams(backend.cores, Lanes));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -34,6 +35,13 @@ auto begin_launch(Backend const& backend, tile_grid const& grid, Argument&& argu
   }
 }
 
+// All arguments of a launch, begun from the first to the last.
+template <class Backend, class... Arguments>
+auto begin_launches(Backend const& backend, tile_grid const& grid, Arguments&&... arguments) {
+  using tuple = std::tuple<decltype(begin_launch(backend, grid, std::forward<Arguments>(arguments)))...>;
+  return tuple{begin_launch(backend, grid, std::forward<Arguments>(arguments))...};
+}
+
 template <class Backend, class Argument>
 void end_launch(Backend const&, Argument& argument) {
   if constexpr (launch_participant<Argument, Backend>) argument.end_launch();
@@ -45,6 +53,7 @@ inline void check_grid(tile_grid const& grid) {
     if (grid.tiles(d) < 0) {
       throw usage_error("launch_tiled: grid dimension " + std::to_string(d) + " has " + std::to_string(grid.tiles(d)) + " tiles; it is 0 or more");
     }
+    if (grid.count_is_zero()) continue;
     if (__builtin_mul_overflow(count, grid.tiles(d), &count)) throw usage_error("launch_tiled: the grid has more than 2^63 - 1 tiles");
   }
   if (grid.cap() < 0) throw usage_error("launch_tiled: the cap of the grid is " + std::to_string(grid.cap()) + "; it is 0 (none) or more");
