@@ -54,12 +54,11 @@ auto scatter_target(Backend const&, View const& destination, records const& decl
 template <determinism Level, int Axis = 0, class Backend, detail::array_like View>
 std::size_t scatter_workspace_bytes(Backend const&, View const& destination, records const& declared) {
   using T = typename View::element_type;
-  constexpr int rank = static_cast<int>(View::rank());
   detail::check_scatter_type<Level, T>();
   if constexpr (detail::scatters_directly<Level, T>) {
     return 0;
   } else {
-    using target = typename detail::sorted_target<Backend>::template type<T, rank, Axis>;
+    using target = typename detail::sorted_target<Backend>::template type<T, static_cast<int>(View::rank()), Axis>;
     return static_cast<std::size_t>(target::workspace_bytes(as_view(destination), declared));
   }
 }
