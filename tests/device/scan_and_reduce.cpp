@@ -118,8 +118,10 @@ TYPED_TEST(scan_and_reduce, every_prefix_is_its_own_dyadic_sum) {
     expect_all<TypeParam, float>(rounding_values<float>(n, n + 1), 0.75f, n % 5);
   }
   for (std::size_t n : {1, 5, 1023, 1025, 5000}) expect_all<TypeParam, double>(rounding_values<double>(n, n), -3.0, n % 2);
-  for (std::size_t n : {3, 4100}) expect_all<TypeParam, std::int32_t>(rounding_values<std::int32_t>(n, n), 5, 1);
-  for (std::size_t n : {2, 4099}) expect_all<TypeParam, std::int64_t>(rounding_values<std::int64_t>(n, n), -5, 1);
+  if constexpr (!TypeParam::on_gpu) {  // each type is twelve kernels
+    for (std::size_t n : {3, 4100}) expect_all<TypeParam, std::int32_t>(rounding_values<std::int32_t>(n, n), 5, 1);
+    for (std::size_t n : {2, 4099}) expect_all<TypeParam, std::int64_t>(rounding_values<std::int64_t>(n, n), -5, 1);
+  }
 }
 
 TYPED_TEST(scan_and_reduce, special_values) {

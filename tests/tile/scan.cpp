@@ -80,12 +80,15 @@ TYPED_TEST_SUITE(tile_scan, all_places);
 
 TYPED_TEST(tile_scan, every_prefix_is_its_own_dyadic_sum) {
   expect_all_scans<TypeParam, float, 1>(rounding_values<float>(1, 1), 0.5f);
-  expect_all_scans<TypeParam, float, 7>(rounding_values<float>(7, 2), 1e-3f);
   expect_all_scans<TypeParam, float, 131>(rounding_values<float>(131, 3), -2.0f);
-  expect_all_scans<TypeParam, float, 1024>(rounding_values<float>(1024, 4), 1e6f);
-  expect_all_scans<TypeParam, float, 2052>(rounding_values<float>(2052, 5), 3.0f);
+  expect_all_scans<TypeParam, float, 2048>(rounding_values<float>(2048, 5), 3.0f);
   expect_all_scans<TypeParam, double, 514>(rounding_values<double>(514, 6), 7.0);
-  expect_all_scans<TypeParam, std::int32_t, 260>(rounding_values<std::int32_t>(260, 7), 11);
+  // Each size is compiled for each block; the host affords more of them.
+  if constexpr (!TypeParam::on_gpu) {
+    expect_all_scans<TypeParam, float, 7>(rounding_values<float>(7, 2), 1e-3f);
+    expect_all_scans<TypeParam, float, 1024>(rounding_values<float>(1024, 4), 1e6f);
+    expect_all_scans<TypeParam, std::int32_t, 260>(rounding_values<std::int32_t>(260, 7), 11);
+  }
 }
 
 TYPED_TEST(tile_scan, special_values) {
