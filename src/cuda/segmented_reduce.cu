@@ -144,11 +144,11 @@ struct row_lanes {
   bool active;  // the lane has columns
 };
 
-// Joins a node that is not the whole of its list with the others of its group; the last of the group goes on with the result.
+// Joins a node that is not the whole of its list with the others of its group; the last of the group goes on with the result. `a` lies in shared memory: a
+// function that is called reads a kernel's parameters by generic addresses, which compute-sanitizer cannot follow in a graph's conditional body.
 template <class T, int Width>
-__device__ __noinline__ void climb(segmented_reduce_arguments<T> const& a, row_lanes const& lanes, destination_columns<T, Width> const& out,
-                                   std::int64_t column, u32 column_block, u32 count, columns_of<T, Width> value, u32 position, u32 start, u32 key,
-                                   bool last) {
+__device__ __noinline__ void climb(segmented_reduce_arguments<T> const& a, row_lanes const& lanes, bool contiguous, std::int64_t column, u32 column_block,
+                                   u32 count, columns_of<T, Width> value, u32 position, u32 start, u32 key, bool last) {
   using vector = columns_of<T, Width>;
   u64 size = reduce_chunk;
   for (int level = 0; !(position == start && last); ++level, size *= 32) {
@@ -188,6 +188,7 @@ __device__ __noinline__ void climb(segmented_reduce_arguments<T> const& a, row_l
     position = static_cast<u32>(group);
     last = group_last;
   }
+  destination_columns<T, Width> const out(a.destination, column, contiguous);
   if (lanes.active) out.apply(key, out.old_values(key), value);
 }
 
@@ -270,6 +271,10 @@ __global__ __launch_bounds__(warps_per_block * 32, sizeof(T) * Width == 16 ? 13 
     __grid_constant__ segmented_reduce_arguments<T> const a, int lanes_per_row, bool contiguous) {
   using vector = columns_of<T, Width>;
   __shared__ chunk_list<Run> block_chunks[warps_per_block];
+  __shared__ segmented_reduce_arguments<T> for_climbs;
+  static_assert(sizeof(a) % sizeof(u64) == 0 && sizeof(a) / sizeof(u64) <= warps_per_block * 32);
+  if (threadIdx.x < sizeof(a) / sizeof(u64)) reinterpret_cast<u64*>(&for_climbs)[threadIdx.x] = reinterpret_cast<u64 const*>(&a)[threadIdx.x];
+  __syncthreads();
   int const warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   u32 const count = *a.count;
   u64 const first = (u64{blockIdx.x} * warps_per_block + static_cast<u64>(warp)) * Run;
@@ -302,7 +307,7 @@ __global__ __launch_bounds__(warps_per_block * 32, sizeof(T) * Width == 16 ? 13 
     if (whole_list) {
       if (lanes.active) out.apply(key, old, sum);
     } else {
-      climb<T, Width>(a, lanes, out, column, blockIdx.y, count, sum, begin, chunks.start[c], key, (end_word & list_head) != 0);
+      climb<T, Width>(for_climbs, lanes, contiguous, column, blockIdx.y, count, sum, begin, chunks.start[c], key, (end_word & list_head) != 0);
     }
   }
 }
