@@ -116,7 +116,11 @@ class device_memory {
   device_memory& operator=(device_memory const&) = delete;
   device_memory(device_memory&& other) noexcept : bytes_(other.bytes_), data_(std::exchange(other.data_, nullptr)) {}
   void* data() const { return data_; }
-  void write(std::vector<unsigned char> const& image) { require_cuda(cudaMemcpy(data_, image.data(), bytes_, cudaMemcpyHostToDevice)); }
+  // Done when it returns; cudaMemcpy alone only promises that it has read the image, and streams that do not block would not wait for the rest.
+  void write(std::vector<unsigned char> const& image) {
+    require_cuda(cudaMemcpy(data_, image.data(), bytes_, cudaMemcpyHostToDevice));
+    require_cuda(cudaDeviceSynchronize());
+  }
   std::vector<unsigned char> read() const {
     std::vector<unsigned char> image(bytes_);
     require_cuda(cudaDeviceSynchronize());

@@ -19,7 +19,7 @@ __global__ void spin(long long cycles) {
   }
 }
 
-TEST(noise, overlaps_the_measured_windows) {
+TEST(noise, overlaps_the_measured_windows_NotSanitized) {
   constexpr int launches = 100;
   verify::noise noise;
   for (int i = 0; i < launches; ++i) {
@@ -37,7 +37,7 @@ TEST(noise, overlaps_the_measured_windows) {
 }
 
 // Noise that ran between the windows is not claimed for them.
-TEST(noise, no_overlap_after_it_stopped) {
+TEST(noise, no_overlap_after_it_stopped_NotSanitized) {
   verify::noise noise;
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   noise.stop();
@@ -53,7 +53,7 @@ TEST(noise, no_overlap_after_it_stopped) {
   EXPECT_GT(overlap.all_blocks, 0u);
 }
 
-TEST(noise, falls_silent_by_itself) {
+TEST(noise, falls_silent_by_itself_NotSanitized) {
   verify::noise noise({.seconds_at_most = 0.05});
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   auto const first = noise.overlap().all_blocks;
@@ -72,7 +72,7 @@ __global__ void add_all(float const* values, int n, float* sum) {
 }
 
 // The canary: float atomics in order of arrival give several patterns under the noise.
-TEST(noise, atomics_vary_under_it) {
+TEST(noise, atomics_vary_under_it_NotSanitized) {
   constexpr int n = 1 << 16;
   std::vector<float> values(n);
   for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>((i * 7919) % 1000 + 1) * (i % 3 == 0 ? 1e-3f : 1.0f);
