@@ -23,8 +23,8 @@ concept has_identity = requires(Combine const& combine) { combine.template ident
 }  // namespace detail
 
 // The aligned node of `Leaves` leaves that starts at leaf `begin`, of which those below `count` exist (at least `begin` does).
-// `load(i)` gives leaf i, `combine(a, b)` joins two neighbours, left first. `Leaves` is a power of two; `InFlight` of the leaves are loaded before
-// the first is used. Called by one lane; recursion ends at compile time.
+// `load(i)` gives leaf i, `combine(a, b)` joins two neighbours, left first. `Leaves` is a power of two; `InFlight` of the leaves are loaded
+// before the first is used. Called by one lane; recursion ends at compile time.
 TESSERA_CALLS_ARGUMENT
 template <int Leaves, int InFlight, class Load, class Combine>
 TESSERA_TILE auto dyadic_node(Load const& load, Combine const& combine, int begin, int count) {

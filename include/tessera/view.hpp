@@ -46,8 +46,8 @@ struct offsets {
   TESSERA_TILE constexpr cuda::std::int64_t operator[](int d) const { return at[d].value; }
 };
 
-// The layout: element (i0, i1, ...) lies sum(i_d * byte_stride(d)) bytes behind the first. Converts from every strided layout of elements of
-// `ElementBytes` bytes.
+// The layout: element (i0, i1, ...) lies sum(i_d * byte_stride(d)) bytes behind the first. Converts from every strided layout of elements
+// of `ElementBytes` bytes.
 template <cuda::std::size_t ElementBytes>
 struct layout_byte_strided {
   template <class Extents>
@@ -206,8 +206,8 @@ TESSERA_TILE constexpr view<T, Rank> make_view(T* data, index64 const (&extents)
   return detail::assemble_view<T, Rank>(data, sizes, strides);
 }
 
-// The same with strides in bytes, one a dimension: make_view(pointer, {rows, columns}, {pitch, sizeof(float)}). A stride of 0 repeats an element
-// and is for sources only.
+// The same with strides in bytes, one a dimension: make_view(pointer, {rows, columns}, {pitch, sizeof(float)}). A stride of 0 repeats an
+// element and is for sources only.
 template <class T, int Rank>
 TESSERA_TILE constexpr view<T, Rank> make_view(T* data, index64 const (&extents)[Rank], index64 const (&byte_strides)[Rank]) {
   detail::stride_array<Rank> sizes{}, strides{};

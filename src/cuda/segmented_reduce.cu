@@ -1,8 +1,9 @@
 // Segmented reduce by D, and its application to the destination.
 //
-// A warp owns `Run` neighbouring sorted positions and every chunk that starts there. A chunk is an aligned piece of reduce_chunk records of one list: it
-// starts at position p with (p - start of the list) % reduce_chunk == 0. The warp finds the chunks first (heads by ballot, the list that reaches in from
-// before by search), then sums them, 32 / lanes_per_row at a time, each lane a vector of Width neighbouring columns. No block waits for another.
+// A warp owns `Run` neighbouring sorted positions and every chunk that starts there. A chunk is an aligned piece of reduce_chunk records of
+// one list: it starts at position p with (p - start of the list) % reduce_chunk == 0. The warp finds the chunks first (heads by ballot, the
+// list that reaches in from before by search), then sums them, 32 / lanes_per_row at a time, each lane a vector of Width neighbouring
+// columns. No block waits for another.
 #include <cuda/std/bit>
 
 #include <tessera/arithmetic.hpp>
@@ -144,8 +145,9 @@ struct row_lanes {
   bool active;  // the lane has columns
 };
 
-// Joins a node that is not the whole of its list with the others of its group; the last of the group goes on with the result. `a` lies in shared memory: a
-// function that is called reads a kernel's parameters by generic addresses, which compute-sanitizer cannot follow in a graph's conditional body.
+// Joins a node that is not the whole of its list with the others of its group; the last of the group goes on with the result. `a` lies in
+// shared memory: a function that is called reads a kernel's parameters by generic addresses, which compute-sanitizer cannot follow in a
+// graph's conditional body.
 template <class T, int Width>
 __device__ __noinline__ void climb(segmented_reduce_arguments<T> const& a, row_lanes const& lanes, bool contiguous, std::int64_t column, u32 column_block,
                                    u32 count, columns_of<T, Width> value, u32 position, u32 start, u32 key, bool last) {

@@ -3,8 +3,8 @@
 
 namespace tessera::inline v0_1::detail {
 
-// Saves the calling thread's mode and sets round to nearest even, subnormals kept, exceptions masked; the destructor restores what was saved. A library that
-// was linked with fast-math start-up code turns flush-to-zero on for its whole process.
+// Saves the calling thread's mode and sets round to nearest even, subnormals kept, exceptions masked; the destructor restores what was
+// saved. A library that was linked with fast-math start-up code turns flush-to-zero on for its whole process.
 class floating_point_mode {
  public:
   floating_point_mode();

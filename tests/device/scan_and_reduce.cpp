@@ -68,7 +68,8 @@ template <class T>
 void expect_same(std::vector<T> const& got, std::vector<T> const& expected, char const* what) {
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
-    ASSERT_EQ(0, std::memcmp(&got[i], &expected[i], sizeof(T))) << what << ", element " << i << " of " << got.size() << ": " << got[i] << " for " << expected[i];
+    ASSERT_EQ(0, std::memcmp(&got[i], &expected[i], sizeof(T)))
+        << what << ", element " << i << " of " << got.size() << ": " << got[i] << " for " << expected[i];
   }
 }
 

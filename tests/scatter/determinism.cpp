@@ -27,7 +27,8 @@ TYPED_TEST(scatter_determinism_everywhere, grid_caps_and_cores) {
   TypeParam place;
   auto const problem = mixed_problem(1555);
   auto const expected = problem.expected();
-  for (std::int64_t cap : {0, 1, 2, 5, 1000}) EXPECT_TRUE(same_bits(expected, scattered<add_rows<32, 8>>(place, problem, {.cap = cap}))) << "cap " << cap;
+  for (std::int64_t cap : {0, 1, 2, 5, 1000})
+    EXPECT_TRUE(same_bits(expected, scattered<add_rows<32, 8>>(place, problem, {.cap = cap}))) << "cap " << cap;
   if constexpr (!TypeParam::on_gpu) {
     for (int cores : {1, 2, 5, 16}) {
       place.backend.cores = cores;
@@ -43,8 +44,10 @@ TYPED_TEST(scatter_determinism_everywhere, alignment_capacity_and_other_rows) {
   for (std::size_t shift : {0, 1, 2, 3}) {
     EXPECT_TRUE(same_bits(expected, scattered<add_rows<32, 8>>(place, problem, {.shift = shift}))) << "shift " << shift;
   }
-  for (std::int64_t slack : {1, 31, 100}) EXPECT_TRUE(same_bits(expected, scattered<add_rows<32, 8>>(place, problem, {.slack = slack}))) << "slack " << slack;
-  for (std::int64_t more : {1, 60, 5000}) EXPECT_TRUE(same_bits(expected, scattered<add_rows<32, 8>>(place, problem, {.more_rows = more}))) << "rows " << more;
+  for (std::int64_t slack : {1, 31, 100})
+    EXPECT_TRUE(same_bits(expected, scattered<add_rows<32, 8>>(place, problem, {.slack = slack}))) << "slack " << slack;
+  for (std::int64_t more : {1, 60, 5000})
+    EXPECT_TRUE(same_bits(expected, scattered<add_rows<32, 8>>(place, problem, {.more_rows = more}))) << "rows " << more;
 }
 
 // Records of other rows between those of a row do not change its list.
@@ -93,15 +96,30 @@ std::vector<T> special_values(std::size_t count, std::uint64_t seed) {
   for (T& value : values) {
     T const sign = random.below(2) == 0 ? T{1} : T{-1};
     switch (random.below(24)) {
-      case 0: value = sign * T{0}; break;
-      case 1: value = sign * limits::denorm_min(); break;
-      case 2: value = sign * limits::min(); break;
-      case 3: value = sign * limits::min() / 3; break;
-      case 4: value = sign * limits::max(); break;
-      case 5: value = sign * T{1}; break;
+      case 0:
+        value = sign * T{0};
+        break;
+      case 1:
+        value = sign * limits::denorm_min();
+        break;
+      case 2:
+        value = sign * limits::min();
+        break;
+      case 3:
+        value = sign * limits::min() / 3;
+        break;
+      case 4:
+        value = sign * limits::max();
+        break;
+      case 5:
+        value = sign * T{1};
+        break;
       case 6:
-      case 7: value = sign * T{0}; break;
-      default: break;
+      case 7:
+        value = sign * T{0};
+        break;
+      default:
+        break;
     }
     auto const rare = random.below(400);
     if (rare == 0) value = sign * limits::infinity();
@@ -128,7 +146,8 @@ TYPED_TEST(scatter_determinism, special_values) {
 // Small sums where each rule shows: old value, values, result.
 TYPED_TEST(scatter_determinism, sums_as_ieee_and_the_association_say) {
   TypeParam place;
-  constexpr float inf = std::numeric_limits<float>::infinity(), max = std::numeric_limits<float>::max(), denorm = std::numeric_limits<float>::denorm_min();
+  constexpr float inf = std::numeric_limits<float>::infinity(), max = std::numeric_limits<float>::max(),
+                  denorm = std::numeric_limits<float>::denorm_min();
   float const nan = float_of(0x7FC12345u), canonical = float_of(0x7FFFFFFFu);
   struct sum {
     float old;
@@ -171,8 +190,8 @@ TYPED_TEST(scatter_determinism, sums_as_ieee_and_the_association_say) {
   EXPECT_TRUE(same_bits(expected, problem.expected())) << "the oracle";
 }
 
-// Lists whose sum does not depend on their order, in a hundred orders: NaNs of different payloads among zeros and numbers; zeros of both signs; negative
-// zeros alone; integers that need no rounding.
+// Lists whose sum does not depend on their order, in a hundred orders: NaNs of different payloads among zeros and numbers; zeros of both
+// signs; negative zeros alone; integers that need no rounding.
 TYPED_TEST(scatter_determinism, shuffled_lists_with_one_sum) {
   TypeParam place;
   constexpr std::size_t n = 4096;
@@ -183,10 +202,18 @@ TYPED_TEST(scatter_determinism, shuffled_lists_with_one_sum) {
     rows[i] = static_cast<int>(i % 4);
     float const zero = random.below(2) == 0 ? 0.0f : -0.0f;
     switch (rows[i]) {
-      case 0: values[i] = random.below(3) == 0 ? float_of(0x7F800001u + static_cast<std::uint32_t>(random.below(0x7FFFFE))) : zero; break;
-      case 1: values[i] = zero; break;
-      case 2: values[i] = -0.0f; break;
-      default: values[i] = static_cast<float>(random.below(2001) - 1000); break;
+      case 0:
+        values[i] = random.below(3) == 0 ? float_of(0x7F800001u + static_cast<std::uint32_t>(random.below(0x7FFFFE))) : zero;
+        break;
+      case 1:
+        values[i] = zero;
+        break;
+      case 2:
+        values[i] = -0.0f;
+        break;
+      default:
+        values[i] = static_cast<float>(random.below(2001) - 1000);
+        break;
     }
   }
   row_problem<float> problem(5, 1, rows);

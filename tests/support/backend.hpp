@@ -1,5 +1,5 @@
-// One test body for all backends. A place is where kernels run in a test: the host with some lanes, or a GPU with some block size. Compiled by nvcc,
-// the places are the GPU's; compiled by a C++ compiler, the host's.
+// One test body for all backends. A place is where kernels run in a test: the host with some lanes, or a GPU with some block size. Compiled
+// by nvcc, the places are the GPU's; compiled by a C++ compiler, the host's.
 //
 //     template <class Place> class tile_load : public testing::Test {};
 //     TYPED_TEST_SUITE(tile_load, testing_support::all_places);
@@ -48,8 +48,8 @@ class guarded_array {
     std::size_t const begin = margin_ + shift_ * sizeof(T), end = begin + size_ * sizeof(T);
     for (std::size_t i = 0; i < bytes_; ++i) {
       if ((i < begin || i >= end) && image[i] != sentinel_) {
-        ADD_FAILURE() << "byte " << static_cast<long long>(i) - static_cast<long long>(begin) << " of the array, outside of its " << end - begin
-                      << " bytes, was written";
+        ADD_FAILURE() << "byte " << static_cast<long long>(i) - static_cast<long long>(begin) << " of the array, outside of its "
+                      << end - begin << " bytes, was written";
         break;
       }
     }
@@ -116,7 +116,8 @@ class device_memory {
   device_memory& operator=(device_memory const&) = delete;
   device_memory(device_memory&& other) noexcept : bytes_(other.bytes_), data_(std::exchange(other.data_, nullptr)) {}
   void* data() const { return data_; }
-  // Done when it returns; cudaMemcpy alone only promises that it has read the image, and streams that do not block would not wait for the rest.
+  // Done when it returns; cudaMemcpy alone only promises that it has read the image, and streams that do not block would not wait for the
+  // rest.
   void write(std::vector<unsigned char> const& image) {
     require_cuda(cudaMemcpy(data_, image.data(), bytes_, cudaMemcpyHostToDevice));
     require_cuda(cudaDeviceSynchronize());
@@ -155,7 +156,8 @@ struct cuda_place {
   void wait() const { require_cuda(cudaStreamSynchronize(backend.stream)); }
 };
 
-// Few block sizes, since each is compiled: one warp, a size that is no power of two, the usual one. Suites that must see all list them themselves.
+// Few block sizes, since each is compiled: one warp, a size that is no power of two, the usual one. Suites that must see all list them
+// themselves.
 using all_places = testing::Types<cuda_place<32>, cuda_place<96>, cuda_place<128>>;
 using main_places = testing::Types<cuda_place<128>>;
 

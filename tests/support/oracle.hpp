@@ -10,8 +10,8 @@
 
 namespace testing_support {
 
-// D as a binary counter that carries, and is collapsed smallest first. For non-empty lists; compiled without contraction or reassociation, since
-// every sum goes through a volatile.
+// D as a binary counter that carries, and is collapsed smallest first. For non-empty lists; compiled without contraction or reassociation,
+// since every sum goes through a volatile.
 template <class T>
 class dyadic_counter {
  public:
@@ -75,8 +75,8 @@ T dyadic_sum(std::vector<T> const& values) {
   return canonical_nan(counter.collapse());
 }
 
-// What a deterministic row scatter leaves in a dense, row-major destination of `columns` columns: records in order of position, indices outside
-// 0 .. rows - 1 skipped.
+// What a deterministic row scatter leaves in a dense, row-major destination of `columns` columns: records in order of position, indices
+// outside 0 .. rows - 1 skipped.
 template <class T, class I>
 std::vector<T> scatter_add(std::vector<T> destination, std::int64_t columns, std::vector<T> const& values, std::vector<I> const& indices) {
   std::int64_t const rows = columns == 0 ? 0 : static_cast<std::int64_t>(destination.size()) / columns;
@@ -85,7 +85,8 @@ std::vector<T> scatter_add(std::vector<T> destination, std::int64_t columns, std
     auto const row = static_cast<std::int64_t>(indices[record]);
     if (row < 0 || row >= rows) continue;
     for (std::int64_t c = 0; c < columns; ++c) {
-      sums[static_cast<std::size_t>(row * columns + c)].push(values[record * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)]);
+      sums[static_cast<std::size_t>(row * columns + c)].push(
+          values[record * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)]);
     }
   }
   for (std::size_t i = 0; i < destination.size(); ++i) {

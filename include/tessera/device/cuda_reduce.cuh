@@ -75,16 +75,16 @@ void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initi
 
 }  // namespace detail
 
-// Bytes of workspace for a reduction to one T, of any number of elements. Zeroed as a whole once, before its first use; then valid for any number of
-// reductions, one at a time. After a launch that was aborted, zero it again.
+// Bytes of workspace for a reduction to one T, of any number of elements. Zeroed as a whole once, before its first use; then valid for any
+// number of reductions, one at a time. After a launch that was aborted, zero it again.
 template <class T>
 constexpr std::size_t reduce_workspace_bytes() {
   return detail::reduce_header_bytes + detail::reduce_most_runs * sizeof(T);
 }
 
-// *out = D(in[0] .. in[n-1]), a NaN canonical, on the device; of no elements, `out` is left alone. `in` has one dimension, any stride and alignment.
-// `operation` is plus{} or any other operator on device values, applied in the tree of D, the left operand first. Asynchronous on the backend's stream, may
-// be captured. Level: gpu_to_gpu, which is also the fast one.
+// *out = D(in[0] .. in[n-1]), a NaN canonical, on the device; of no elements, `out` is left alone. `in` has one dimension, any stride and
+// alignment. `operation` is plus{} or any other operator on device values, applied in the tree of D, the left operand first. Asynchronous
+// on the backend's stream, may be captured. Level: gpu_to_gpu, which is also the fast one.
 template <determinism Level = gpu_to_gpu, class In, class T, class Operation = plus>
 void reduce(cuda_backend const& backend, In const& in, T* out, workspace_view const& workspace, Operation const& operation = {}) {
   detail::reduce_on_device<false>(backend, as_view(in), out, T{}, workspace, operation);

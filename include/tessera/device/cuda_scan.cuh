@@ -113,17 +113,18 @@ void scan_on_device(cuda_backend const& backend, In const& in, Out const& out, t
 
 }  // namespace detail
 
-// Bytes of workspace for a scan of `count` elements of T. The workspace is zeroed as a whole once, before its first use, and stays valid for any number of scans of
-// up to that many elements, of this type, one at a time. After a launch that was aborted, zero it again.
+// Bytes of workspace for a scan of `count` elements of T. The workspace is zeroed as a whole once, before its first use, and stays valid
+// for any number of scans of up to that many elements, of this type, one at a time. After a launch that was aborted, zero it again.
 template <class T>
 std::size_t scan_workspace_bytes(std::int64_t count) {
   // The smallest tiles give the most nodes.
   return detail::lookback<T>::bytes(ceil_div(count, 2048 / static_cast<int>(sizeof(T) / 4)));
 }
 
-// out[i] = D(in[0] .. in[i]), a NaN canonical; with `backward`, D(in[n-1] .. in[i]). `in` and `out` have one dimension, any stride and alignment, and may be
-// the same array; element types of 4 and 8 bytes. `operation` is plus{} or any other operator on device values, applied in the tree of D, the earlier
-// operand first. Asynchronous on the backend's stream, may be captured. Level: gpu_to_gpu, which is also the fast one.
+// out[i] = D(in[0] .. in[i]), a NaN canonical; with `backward`, D(in[n-1] .. in[i]). `in` and `out` have one dimension, any stride and
+// alignment, and may be the same array; element types of 4 and 8 bytes. `operation` is plus{} or any other operator on device values,
+// applied in the tree of D, the earlier operand first. Asynchronous on the backend's stream, may be captured. Level: gpu_to_gpu, which is
+// also the fast one.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class View, class Operation = plus>
 void inclusive_scan(cuda_backend const& backend, Source const& in, View const& out, workspace_view const& workspace, Operation const& operation = {}) {
   using T = typename View::element_type;

@@ -39,7 +39,8 @@ T reduce_on_host(host_backend<Lanes> const& backend, In const& in, Operation con
 
 }  // namespace detail
 
-// D(in[0] .. in[n-1]), a NaN canonical, on all cores. `in` has one dimension and at least one element; any stride. `operation` as on the device.
+// D(in[0] .. in[n-1]), a NaN canonical, on all cores. `in` has one dimension and at least one element; any stride. `operation` as on the
+// device.
 template <determinism Level = gpu_to_gpu, int Lanes, class In, class Operation = plus>
 auto reduce(host_backend<Lanes> const& backend, In const& in, Operation const& operation = {}) {
   using T = cuda::std::remove_const_t<typename In::element_type>;

@@ -96,8 +96,8 @@ void scan_on_host(host_backend<Lanes> const& backend, In const& in, Out const& o
 
 }  // namespace detail
 
-// out[i] = D(in[0] .. in[i]), a NaN canonical; with `backward`, D(in[n-1] .. in[i]). One dimension, any stride; `in` and `out` may be the same array. On
-// all cores; returns when done. `operation` as on the device.
+// out[i] = D(in[0] .. in[i]), a NaN canonical; with `backward`, D(in[n-1] .. in[i]). One dimension, any stride; `in` and `out` may be the
+// same array. On all cores; returns when done. `operation` as on the device.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class Source, class View, class Operation = plus>
 void inclusive_scan(host_backend<Lanes> const& backend, Source const& in, View const& out, Operation const& operation = {}) {
   using T = typename View::element_type;

@@ -1,4 +1,5 @@
-// Read-modify-write on the device. A result that nobody uses makes the machine instruction a reduction (RED), which is why there is one form only.
+// Read-modify-write on the device. A result that nobody uses makes the machine instruction a reduction (RED), which is why there is one
+// form only.
 #pragma once
 
 #include <cuda/std/cstdint>

@@ -1,4 +1,5 @@
-// Read-modify-write of an array's element, one overload a backend (the device's is in atomic.cuh). Relaxed: the order of the updates is nobody's.
+// Read-modify-write of an array's element, one overload a backend (the device's is in atomic.cuh). Relaxed: the order of the updates is
+// nobody's.
 #pragma once
 
 #include <atomic>

@@ -12,8 +12,8 @@
 
 namespace tessera::inline v0_1 {
 
-// `Threads` is the block's size as launched (any shape; ranks are row-major with x fastest), `ScratchBytes` what lies at `scratch` in shared memory.
-// In a kernel of one's own:
+// `Threads` is the block's size as launched (any shape; ranks are row-major with x fastest), `ScratchBytes` what lies at `scratch` in
+// shared memory. In a kernel of one's own:
 //
 //     __global__ void kernel(...) {
 //       __shared__ alignas(16) cuda::std::byte scratch[4096];

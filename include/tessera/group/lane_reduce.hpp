@@ -1,4 +1,5 @@
-// D over the lanes of a block: lane i brings leaf i. This is the form for any block; warps have their own (lane_reduce.cuh), and give the same bits.
+// D over the lanes of a block: lane i brings leaf i. This is the form for any block; warps have their own (lane_reduce.cuh), and give the
+// same bits.
 #pragma once
 
 #include <tessera/config.hpp>

@@ -1,5 +1,5 @@
-// The nodes of D in front of each lane's piece, on a CUDA block of a power of two of lanes: by exchange inside warps, through scratch between them, in
-// registers between a lane's own slots.
+// The nodes of D in front of each lane's piece, on a CUDA block of a power of two of lanes: by exchange inside warps, through scratch
+// between them, in registers between a lane's own slots.
 #pragma once
 
 #include <cuda/std/bit>
@@ -15,8 +15,8 @@ namespace tessera::inline v0_1 {
 
 namespace detail {
 
-// Joins the blocks of 1, 2, 4, ... neighbours; before(j, node) is given the block of size 2^j beside the caller's. `position` counts in the scan's
-// direction. Gives the whole. All lanes of the mask.
+// Joins the blocks of 1, 2, 4, ... neighbours; before(j, node) is given the block of size 2^j beside the caller's. `position` counts in the
+// scan's direction. Gives the whole. All lanes of the mask.
 template <int Width, class T, class Combine, class Before>
 TESSERA_TILE T join_neighbours(T node, int position, unsigned mask, Combine const& combine, Before const& before) {
   NV_IF_TARGET(NV_IS_DEVICE, (for (int j = 0; (1 << j) < Width; ++j) {

@@ -1,4 +1,5 @@
-// The nodes of D in front of each lane's piece: what a scan adds to it. This is the form for any block; lane_scan.cuh has the one for warps.
+// The nodes of D in front of each lane's piece: what a scan adds to it. This is the form for any block; lane_scan.cuh has the one for
+// warps.
 #pragma once
 
 #include <cuda/std/cstdint>
@@ -8,8 +9,8 @@
 
 namespace tessera::inline v0_1 {
 
-// Piece c = slot * Block::size + rank, of `Pieces` in all, brings totals[slot]. For each of its pieces the calling lane gets apply(slot, node) for the
-// nodes that D joins the pieces before into, nearest (smallest) first: D of everything before and a value x of the piece is
+// Piece c = slot * Block::size + rank, of `Pieces` in all, brings totals[slot]. For each of its pieces the calling lane gets apply(slot,
+// node) for the nodes that D joins the pieces before into, nearest (smallest) first: D of everything before and a value x of the piece is
 // node_k + (... + (node_0 + x)). `Backward` counts pieces from the last. Called by every lane; synchronises before and after its writes.
 template <int Pieces, bool Backward, class Block, class T, class Combine, class Apply>
 TESSERA_TILE void scan_lanes(Block& block, T const* totals, Combine const& combine, Apply const& apply) {

@@ -48,8 +48,8 @@ inline std::int64_t blocks_of(tile_grid const& grid) {
   return grid.cap() > 0 ? std::min(blocks, grid.cap()) : blocks;
 }
 
-// Lets `kernel` have `bytes` of shared memory; above 48 KiB the device must be asked. The value belongs to the kernel, so that calls from several threads
-// set the same.
+// Lets `kernel` have `bytes` of shared memory; above 48 KiB the device must be asked. The value belongs to the kernel, so that calls from
+// several threads set the same.
 template <class Kernel>
 void allow_shared_memory(Kernel* kernel, int bytes) {
   if (bytes <= 48 * 1024) return;
@@ -91,10 +91,11 @@ void launch_walk(cuda_backend const& backend, tile_grid const& grid, Walk const&
 
 }  // namespace detail
 
-// Runs functor(block, arguments...) for each logical tile of the grid, with blocks of `Threads` threads and `ScratchBytes` of scratch, on the backend's
-// stream; the compiler keeps room for `ResidentThreads` threads on a multiprocessor (640: up to 96 registers a thread; give less to a kernel that holds
-// large tiles in registers). Returns at once; waits for nothing. Arguments are copied; a scatter target becomes its record writer, is opened if it is not,
-// and its launch is numbered. An empty grid launches nothing. Throws usage_error, and cuda_error also for an error that was pending before.
+// Runs functor(block, arguments...) for each logical tile of the grid, with blocks of `Threads` threads and `ScratchBytes` of scratch, on
+// the backend's stream; the compiler keeps room for `ResidentThreads` threads on a multiprocessor (640: up to 96 registers a thread; give
+// less to a kernel that holds large tiles in registers). Returns at once; waits for nothing. Arguments are copied; a scatter target becomes
+// its record writer, is opened if it is not, and its launch is numbered. An empty grid launches nothing. Throws usage_error, and cuda_error
+// also for an error that was pending before.
 template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, class Functor, class... Arguments>
 void launch_tiled(cuda_backend const& backend, tile_grid const& grid, Functor const& functor, Arguments&&... arguments) {
   detail::launch_walk<Threads, ScratchBytes, ResidentThreads>(backend, grid, static_stride{}, functor, std::forward<Arguments>(arguments)...);

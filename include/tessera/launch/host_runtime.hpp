@@ -35,8 +35,8 @@ class callable_reference {
   void (*call_)(void const*, Argument);
 };
 
-// Runs `body` on teams * lanes threads, one of them the caller's, each with the contract's floating-point mode, which is restored. The first exception is
-// thrown after all threads ended.
+// Runs `body` on teams * lanes threads, one of them the caller's, each with the contract's floating-point mode, which is restored. The
+// first exception is thrown after all threads ended.
 void run_host_teams(int teams, int lanes, std::size_t scratch_bytes, callable_reference<host_lane const&> body);
 
 // Runs body(i) for i in 0 .. count - 1, spread over `cores` cores (0: all), in the contract's floating-point mode.
@@ -49,8 +49,8 @@ int host_teams(int requested, int lanes);
 // Throws if the library's own unit does not compute as the contract says (after the mode was set).
 void check_library_arithmetic();
 
-// The same for the unit that includes this: has its compiler been told to reassociate or to contract, by a flag that no macro shows? Internal linkage,
-// so that each unit tests itself.
+// The same for the unit that includes this: has its compiler been told to reassociate or to contract, by a flag that no macro shows?
+// Internal linkage, so that each unit tests itself.
 [[maybe_unused]] static bool unit_arithmetic_is_ieee() {
   volatile float const big = 16777216.0f, one = 1.0f;
   float const a = big, b = one;

@@ -1,8 +1,8 @@
-// Look-back without a chain: each tile publishes D of its own elements at once, and gathers the aligned nodes in front of it, whoever formed them. What a
-// tile waits for are its predecessors' own sums, never their prefixes, so latency does not grow with the tile's number.
+// Look-back without a chain: each tile publishes D of its own elements at once, and gathers the aligned nodes in front of it, whoever
+// formed them. What a tile waits for are its predecessors' own sums, never their prefixes, so latency does not grow with the tile's number.
 //
-// Level 0 holds one node a tile, level l one for each 32^l tiles; the last tile of 32 joins them and publishes the next level's. The tiles' order is a
-// ticket's: a tile waits for smaller tickets only, and those are held by blocks that run, under any scheduling.
+// Level 0 holds one node a tile, level l one for each 32^l tiles; the last tile of 32 joins them and publishes the next level's. The tiles'
+// order is a ticket's: a tile waits for smaller tickets only, and those are held by blocks that run, under any scheduling.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct lookback_header {
 };
 static_assert(sizeof(lookback_header) == 256);
 
-// A walk by ticket: blocks take tiles in the order in which they come. Where there is a block for each tile, each asks once; else each asks until there
-// is no more.
+// A walk by ticket: blocks take tiles in the order in which they come. Where there is a block for each tile, each asks once; else each asks
+// until there is no more.
 struct ticket_walk {
   lookback_header* header;
   cuda::std::uint32_t tickets;  // that the run takes in all
@@ -89,8 +89,8 @@ struct lookback {
   // The number of this run. Read before anything is published.
   __device__ cuda::std::uint32_t run() const { return *static_cast<cuda::std::uint32_t volatile*>(&header->runs) + 1u; }
 
-  // The nodes in front of `tile`, nearest first, into `nodes`; gives how many. Publishes what the tile completes: its own `total`, and the joined nodes
-  // of the levels above. Called by one warp.
+  // The nodes in front of `tile`, nearest first, into `nodes`; gives how many. Publishes what the tile completes: its own `total`, and the
+  // joined nodes of the levels above. Called by one warp.
   template <class Combine>
   __device__ int gather(cuda::std::uint32_t run, cuda::std::int64_t tile, T const& total, Combine const& combine, T* nodes) const {
     constexpr unsigned warp = 0xFFFFFFFFu;
@@ -140,8 +140,8 @@ struct lookback {
     return found;
   }
 
-  // Ends the run: the next one has another number. Called by one thread of the block of the last tile, after its gather: it has seen a word of every block
-  // that has a tile, and the others only learn that there is none for them.
+  // Ends the run: the next one has another number. Called by one thread of the block of the last tile, after its gather: it has seen a word
+  // of every block that has a tile, and the others only learn that there is none for them.
   __device__ void finish(ticket_walk const& walk) const {
     header->ticket_base += walk.tickets;
     header->runs += 1u;

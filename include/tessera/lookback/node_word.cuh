@@ -1,5 +1,5 @@
-// A published node: a value and the run that it belongs to in one word, so that a plain relaxed store and load is all that publishing needs. A word
-// of an earlier run does not match, hence nothing has to be cleared between runs.
+// A published node: a value and the run that it belongs to in one word, so that a plain relaxed store and load is all that publishing
+// needs. A word of an earlier run does not match, hence nothing has to be cleared between runs.
 #pragma once
 
 #include <cuda/std/bit>
@@ -9,7 +9,8 @@
 
 namespace tessera::inline v0_1::detail {
 
-// Values of up to 4 bytes: {run, bits} in 8 bytes. Values of 8 bytes: each half with the run, 16 bytes; a torn word does not match as a whole.
+// Values of up to 4 bytes: {run, bits} in 8 bytes. Values of 8 bytes: each half with the run, 16 bytes; a torn word does not match as a
+// whole.
 template <class T>
 class node_word {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a published value has 4 or 8 bytes");

@@ -22,7 +22,8 @@ struct sorted_records {
   std::uint32_t const* places;
 };
 
-// Sorts all `capacity` keys on their lowest `bits` bits. `keys` and the three other arrays of `capacity` are overwritten; the result lies in two of them.
+// Sorts all `capacity` keys on their lowest `bits` bits. `keys` and the three other arrays of `capacity` are overwritten; the result lies
+// in two of them.
 sorted_records sort_records(cudaStream_t stream, std::uint32_t* keys, std::uint32_t* other_keys, std::uint32_t* places, std::uint32_t* other_places,
                             std::int64_t capacity, int bits, void* temporary, std::size_t temporary_bytes);
 
@@ -45,9 +46,9 @@ void run_gate(cudaStream_t stream, gate_entries const& entries);
 
 // ---- segmented reduce -------------------------------------------------------------------------------------------------------------
 
-// Lists longer than a chunk are joined level by level: a node of level l is chunk * 32^l records. A node of a list that goes on leaves its sum in
-// row 2 * floor(position / size) + (1 for the list's last node) of its level; the members of a group of 32 count themselves in a word that belongs to the
-// window of the group's first member, and the last to arrive adds them up.
+// Lists longer than a chunk are joined level by level: a node of level l is chunk * 32^l records. A node of a list that goes on leaves its
+// sum in row 2 * floor(position / size) + (1 for the list's last node) of its level; the members of a group of 32 count themselves in a
+// word that belongs to the window of the group's first member, and the last to arrive adds them up.
 inline constexpr int reduce_chunk = 32;
 inline constexpr int reduce_levels = 6;
 

@@ -52,8 +52,8 @@ inline unsigned long long capture_id(cudaStream_t stream) {
 
 }  // namespace detail
 
-// See scatter_target. All device work goes to the stream of the backend that a call names; nothing waits but check() and status(). Everything but those
-// and clear() may be captured: a replay opens, writes and resolves again, and leaves the status to read.
+// See scatter_target. All device work goes to the stream of the backend that a call names; nothing waits but check() and status().
+// Everything but those and clear() may be captured: a replay opens, writes and resolves again, and leaves the status to read.
 template <class T, int Rank, int Axis>
 class cuda_scatter_target : public detail::target_base<T, Rank, Axis> {
   using base = detail::target_base<T, Rank, Axis>;
@@ -78,8 +78,8 @@ class cuda_scatter_target : public detail::target_base<T, Rank, Axis> {
     capture_ = detail::capture_id(backend.stream);
   }
 
-  // What launch_tiled calls: opens the target where it is not open, and gives the kernel its writer. A target that a launch opened outside of a capture is
-  // not written inside of one, since the replays would lack the opening; open() says that it is meant.
+  // What launch_tiled calls: opens the target where it is not open, and gives the kernel its writer. A target that a launch opened outside
+  // of a capture is not written inside of one, since the replays would lack the opening; open() says that it is meant.
   record_writer<T, Rank, Axis> begin_launch(cuda_backend const& backend, tile_grid const& grid) {
     if (!this->open_) {
       open(backend);
@@ -101,7 +101,8 @@ class cuda_scatter_target : public detail::target_base<T, Rank, Axis> {
     return writer;
   }
 
-  // Sorts the records, sums each list and adds it to the destination, if nothing went wrong since open and the status is clear; then the records are gone.
+  // Sorts the records, sums each list and adds it to the destination, if nothing went wrong since open and the status is clear; then the
+  // records are gone.
   void resolve(cuda_backend const& backend) { tessera::resolve(backend, *this); }
 
   // The status on the device, for kernels and for copies of one's own.

@@ -12,8 +12,8 @@
 
 namespace tessera::inline v0_1 {
 
-// Allocates in the order of the backend's stream, zeroes its start, and gives the memory back in the order of that stream. Work on other streams, and graph
-// replays, that use it must have ended before the destructor runs.
+// Allocates in the order of the backend's stream, zeroes its start, and gives the memory back in the order of that stream. Work on other
+// streams, and graph replays, that use it must have ended before the destructor runs.
 class cuda_workspace {
  public:
   cuda_workspace(cuda_backend const& backend, std::size_t bytes) : stream_(backend.stream), bytes_(bytes) {

@@ -14,8 +14,8 @@ struct direct_writer {
   view<T, Rank> destination;
 };
 
-// Integer addition at any level, floating-point addition at not_guaranteed. It is applied as it is written, so opening and resolving do nothing, and
-// "all or none" does not hold for it. Never fails on the device.
+// Integer addition at any level, floating-point addition at not_guaranteed. It is applied as it is written, so opening and resolving do
+// nothing, and "all or none" does not hold for it. Never fails on the device.
 template <class T, int Rank, int Axis>
 class direct_target {
  public:

@@ -1,4 +1,5 @@
-// Sort, reduce and apply on the host: the same lists, the same association, the same bits as on the device. Compiled in src/host, for float and double.
+// Sort, reduce and apply on the host: the same lists, the same association, the same bits as on the device. Compiled in src/host, for float
+// and double.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace tessera::inline v0_1 {
 
-// The kernel's side of a scatter target, for one launch. By value, copied freely: the count of a tile's records is kept in the target's workspace. `Axis` is
-// the dimension of the destination along which records are rows.
+// The kernel's side of a scatter target, for one launch. By value, copied freely: the count of a tile's records is kept in the target's
+// workspace. `Axis` is the dimension of the destination along which records are rows.
 template <class T, int Rank, int Axis>
 struct record_writer {
   using element_type = T;

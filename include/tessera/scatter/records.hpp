@@ -14,8 +14,8 @@
 
 namespace tessera::inline v0_1 {
 
-// How many records a target takes between open and resolve: `launches` launches of `tiles` logical tiles, each of which emits at most `per_tile`
-// records (the extents of its calls along the axis, added up; skipped ones count). Exact for static shapes, a bound for loops.
+// How many records a target takes between open and resolve: `launches` launches of `tiles` logical tiles, each of which emits at most
+// `per_tile` records (the extents of its calls along the axis, added up; skipped ones count). Exact for static shapes, a bound for loops.
 struct records {
   index64 launches = 1;
   index64 tiles = 0;
@@ -29,8 +29,8 @@ enum scatter_fault : std::uint32_t {
   scatter_stray_tile = 4    // a tile or launch that was not declared
 };
 
-// The sticky status of a target, on its device: it stays until it is cleared, and as long as it is set no resolve applies anything. Readable from device
-// code and after a graph's replay.
+// The sticky status of a target, on its device: it stays until it is cleared, and as long as it is set no resolve applies anything.
+// Readable from device code and after a graph's replay.
 struct scatter_status {
   std::uint32_t flags;         // 0: all is well
   std::uint32_t largest_need;  // the most records that a tile of an overflowing launch emitted or tried to
@@ -42,8 +42,8 @@ namespace detail {
 struct scatter_header {
   scatter_status status;
   std::uint32_t unused[30];
-  // From here on written by open, all ones. `state` is all ones while records are taken and nothing went wrong since open; a fault clears bits,
-  // a resolve clears all. So what was never opened, was resolved before or is incomplete is never applied.
+  // From here on written by open, all ones. `state` is all ones while records are taken and nothing went wrong since open; a fault clears
+  // bits, a resolve clears all. So what was never opened, was resolved before or is incomplete is never applied.
   std::uint32_t state;
   std::uint32_t count;  // records that the reduction reads, written by the gate
   std::uint32_t unused_too[30];
@@ -69,7 +69,8 @@ inline int significant_bits(std::int64_t rows) {
   return bits;
 }
 
-// Sizes and places (bytes from the workspace's start) that both backends share: | header | used | keys | counters | rows | the backend's own.
+// Sizes and places (bytes from the workspace's start) that both backends share: | header | used | keys | counters | rows | the backend's
+// own.
 struct record_layout {
   std::int64_t launches, tiles, per_tile;
   std::int64_t capacity;      // records
@@ -79,7 +80,8 @@ struct record_layout {
   std::int64_t used_at, keys_at, counters_at, rows_at, end;
 };
 
-// Checks the declaration against the limits: at most 2^32 - 1 rows and 2^31 - 1 records. `counters` is how many climb counters the backend needs.
+// Checks the declaration against the limits: at most 2^32 - 1 rows and 2^31 - 1 records. `counters` is how many climb counters the backend
+// needs.
 inline record_layout make_record_layout(records const& declared, std::int64_t rows, std::int64_t columns, std::int64_t element_bytes,
                                         std::int64_t (*counters)(std::int64_t capacity, std::int64_t columns)) {
   auto const refuse = [](std::string const& what, std::int64_t value, std::string const& limit) {

@@ -31,11 +31,12 @@ struct sorted_target;
 
 }  // namespace detail
 
-// A destination that takes records: scatter_target<gpu_to_gpu>(backend, sums, {.tiles = n, .per_tile = 32}, workspace). Hand it to launch_tiled in the
-// destination's place, then target.resolve(backend): out = fl(old + D(row list)) for each element of each row that got records, others untouched. Axis is
-// the dimension along which records are rows. Levels that need no order (integers; not_guaranteed) give a direct_target, which adds at once and needs no
-// workspace. Workspace and destination are memory of the backend (CUDA: of the current device); the workspace's first 256 bytes were zeroed once before. Does
-// no work on the device and may be called while capturing. Throws usage_error for a destination, a declaration or a workspace that cannot serve.
+// A destination that takes records: scatter_target<gpu_to_gpu>(backend, sums, {.tiles = n, .per_tile = 32}, workspace). Hand it to
+// launch_tiled in the destination's place, then target.resolve(backend): out = fl(old + D(row list)) for each element of each row that got
+// records, others untouched. Axis is the dimension along which records are rows. Levels that need no order (integers; not_guaranteed) give
+// a direct_target, which adds at once and needs no workspace. Workspace and destination are memory of the backend (CUDA: of the current
+// device); the workspace's first 256 bytes were zeroed once before. Does no work on the device and may be called while capturing. Throws
+// usage_error for a destination, a declaration or a workspace that cannot serve.
 template <determinism Level, int Axis = 0, class Backend, detail::array_like View>
 auto scatter_target(Backend const&, View const& destination, records const& declared, workspace_view const& workspace) {
   using T = typename View::element_type;

@@ -1,8 +1,8 @@
 // Staging: tile_atomic_add and tile_atomic_add_indexed into records. Knows nothing of sorting or of sums.
 //
-// Record k of a call is the slice of the tile at coordinate k along the axis. Its place in the target's buffer follows from its ordinal (launch,
-// logical tile id, position in the tile), so that blocks fight over no counter and the order is the same on every run. Rows leave the block as
-// coalesced runs: straight from the tile where its elements lie as the records' do, else through scratch, in pieces that fit.
+// Record k of a call is the slice of the tile at coordinate k along the axis. Its place in the target's buffer follows from its ordinal
+// (launch, logical tile id, position in the tile), so that blocks fight over no counter and the order is the same on every run. Rows leave
+// the block as coalesced runs: straight from the tile where its elements lie as the records' do, else through scratch, in pieces that fit.
 #pragma once
 
 #include <cuda/std/cstdint>
@@ -88,7 +88,8 @@ struct record_order {
   }
 };
 
-// Calls write(c, value) for each element of the tile, neighbouring lanes with neighbours in the records' order. Registers go through scratch, in pieces.
+// Calls write(c, value) for each element of the tile, neighbouring lanes with neighbours in the records' order. Registers go through
+// scratch, in pieces.
 template <int Axis, class Block, class Tile, class Write>
 TESSERA_TILE void in_record_order(Block& block, Tile const& tile, Write const& write) {
   using T = typename Tile::value_type;
@@ -194,9 +195,9 @@ struct indexed_row {
 
 }  // namespace detail
 
-// Leaves one record for each row of `tile` along `Axis`; the target's resolve adds them. Bounds, offsets and skipped indices are those of the form that
-// adds into a view. A call covers the whole of the destination's other dimensions, clipped at its edges; one that covers a part sets scatter_window. There are
-// no previous values to use. Called by every lane of the block.
+// Leaves one record for each row of `tile` along `Axis`; the target's resolve adds them. Bounds, offsets and skipped indices are those of
+// the form that adds into a view. A call covers the whole of the destination's other dimensions, clipped at its edges; one that covers a
+// part sets scatter_window. There are no previous values to use. Called by every lane of the block.
 template <int Axis, class Block, class T, int Rank, int WriterAxis, class Indices, class Tile>
 TESSERA_TILE no_previous_values tile_atomic_add_indexed(Block& block, record_writer<T, Rank, WriterAxis> const& target, Indices const& indices,
                                                         Tile const& tile, offsets<Rank> const& at = {}) {

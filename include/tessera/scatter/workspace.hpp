@@ -1,5 +1,5 @@
-// Workspaces: memory that the caller gives to an operation. Nothing in the library allocates behind a call; these two classes are for callers
-// who want it done in one line.
+// Workspaces: memory that the caller gives to an operation. Nothing in the library allocates behind a call; these two classes are for
+// callers who want it done in one line.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace tessera::inline v0_1 {
 
-// Memory for one operation, aligned to 256 bytes. For a scatter target its first 256 bytes are zeroed once, before the first use; the rest may hold
-// anything. It lives until the last use of the operation, replays of a captured graph included.
+// Memory for one operation, aligned to 256 bytes. For a scatter target its first 256 bytes are zeroed once, before the first use; the rest
+// may hold anything. It lives until the last use of the operation, replays of a captured graph included.
 struct workspace_view {
   void* data = nullptr;
   std::size_t bytes = 0;

@@ -1,4 +1,5 @@
-// tile_atomic_add and tile_atomic_add_indexed into an array: one hardware atomic an element (or four floats), in any order. Into records: scatter/stage.hpp.
+// tile_atomic_add and tile_atomic_add_indexed into an array: one hardware atomic an element (or four floats), in any order. Into records:
+// scatter/stage.hpp.
 #pragma once
 
 #include <cuda/std/type_traits>
@@ -80,9 +81,9 @@ TESSERA_TILE auto add_tile(Block& block, Storage storage, Tile const& tile, Wind
 
 }  // namespace detail
 
-// array[at[d] + c[d]] += tile[c] for each element c; elements outside the array, on either side of any dimension, are skipped. Returns the tile of
-// previous values (T{} for what was skipped), in registers; put `shared` behind the block to have it in scratch. Dropped, it costs nothing. Order
-// and rounding: not guaranteed; device float atomics flush subnormals. Called by every lane of the block.
+// array[at[d] + c[d]] += tile[c] for each element c; elements outside the array, on either side of any dimension, are skipped. Returns the
+// tile of previous values (T{} for what was skipped), in registers; put `shared` behind the block to have it in scratch. Dropped, it costs
+// nothing. Order and rounding: not guaranteed; device float atomics flush subnormals. Called by every lane of the block.
 template <class Block, class Storage, detail::array_like View, class Tile>
 TESSERA_TILE auto tile_atomic_add(Block& block, Storage storage, View const& array, Tile const& tile,
                                   offsets<detail::tile_rank<Tile>> const& at = {}) {
@@ -95,9 +96,9 @@ TESSERA_TILE auto tile_atomic_add(Block& block, View const& array, Tile const& t
   return tile_atomic_add(block, registers, array, tile, at);
 }
 
-// The same, but along `Axis` element c meets the array at at[Axis] + indices[c[Axis]]: row k of the tile is added to the row that indices[k]
-// names. Indices may repeat; those that name no row, and skip_index, are skipped; negative ones never wrap. `indices` is a tile of one dimension with
-// the tile's extent along the axis, integers of 8 to 64 bits; in registers, it is promoted to shared memory.
+// The same, but along `Axis` element c meets the array at at[Axis] + indices[c[Axis]]: row k of the tile is added to the row that
+// indices[k] names. Indices may repeat; those that name no row, and skip_index, are skipped; negative ones never wrap. `indices` is a tile
+// of one dimension with the tile's extent along the axis, integers of 8 to 64 bits; in registers, it is promoted to shared memory.
 template <int Axis, class Block, class Storage, detail::array_like View, class Indices, class Tile>
 TESSERA_TILE auto tile_atomic_add_indexed(Block& block, Storage storage, View const& array, Indices const& indices, Tile const& tile,
                                           offsets<detail::tile_rank<Tile>> const& at = {}) {

@@ -7,8 +7,8 @@
 
 namespace tessera::inline v0_1 {
 
-// A tile whose elements are all `value`: tile_full<32, 128>(block, 0.0f). Called by every lane of the block; add `registers` or `shared` behind
-// the block to choose the storage.
+// A tile whose elements are all `value`: tile_full<32, 128>(block, 0.0f). Called by every lane of the block; add `registers` or `shared`
+// behind the block to choose the storage.
 template <int... Extents, class Block, class Storage, class T>
 TESSERA_TILE auto tile_full(Block& block, Storage storage, T value) {
   using shape = tile_shape<Extents...>;
@@ -24,7 +24,8 @@ TESSERA_TILE auto tile_full(Block& block, T value) {
   return tile_full<Extents...>(block, registers, value);
 }
 
-// A one-dimensional tile whose element i is first + i * step; integers wrap, floating point rounds each operation: tile_arange<32>(block, 0).
+// A one-dimensional tile whose element i is first + i * step; integers wrap, floating point rounds each operation: tile_arange<32>(block,
+// 0).
 template <int Extent, class Block, class Storage, class T>
   requires(cuda::std::is_same_v<Storage, registers_t> || cuda::std::is_same_v<Storage, shared_t>)
 TESSERA_TILE auto tile_arange(Block& block, Storage storage, T first, T step) {

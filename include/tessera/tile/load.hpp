@@ -36,8 +36,8 @@ TESSERA_TILE auto load(Block& block, Storage storage, View const& array, offsets
 
 }  // namespace detail
 
-// The tile of `Extents...` elements of `array` that starts at `at`: tile_load<32, 128>(block, values, {first, 0}). Elements outside the array, on
-// either side of any dimension, are `fill`; nothing outside it is read. Called by every lane of the block.
+// The tile of `Extents...` elements of `array` that starts at `at`: tile_load<32, 128>(block, values, {first, 0}). Elements outside the
+// array, on either side of any dimension, are `fill`; nothing outside it is read. Called by every lane of the block.
 template <int... Extents, class Block, detail::array_like View>
 TESSERA_TILE auto tile_load(Block& block, View const& array, offsets<sizeof...(Extents)> const& at,
                             cuda::std::remove_const_t<typename View::element_type> fill = {}) {

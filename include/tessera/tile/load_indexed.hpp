@@ -11,9 +11,9 @@
 
 namespace tessera::inline v0_1 {
 
-// Element c of the result is array[at[d] + c[d]] in every dimension but `Axis`, and array[at[Axis] + indices[c[Axis]]] there. What lies outside on any
-// side of any dimension is `fill`, and so is what skip_index names; negative indices never wrap. `indices` has Extents[Axis] elements; a
-// register tile of them is promoted to shared memory. Called by every lane of the block.
+// Element c of the result is array[at[d] + c[d]] in every dimension but `Axis`, and array[at[Axis] + indices[c[Axis]]] there. What lies
+// outside on any side of any dimension is `fill`, and so is what skip_index names; negative indices never wrap. `indices` has Extents[Axis]
+// elements; a register tile of them is promoted to shared memory. Called by every lane of the block.
 //
 //     auto const t = tile_load_indexed<0, 32, 128>(block, registers, embeddings, ids, {0, 0});
 template <int Axis, int... Extents, class Block, class Storage, detail::array_like View, class Indices>

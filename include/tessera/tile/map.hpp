@@ -36,8 +36,9 @@ TESSERA_TILE auto const& element_of(Tile const& tile, int lanes, int linear) {
 
 }  // namespace detail
 
-// The tile function(a[c], b[c], ...) of tiles of one shape, in registers; each result is rounded to its type before anything else uses it. Register
-// tiles of one call have elements of one size; pass others in shared memory. Called by every lane of the block; `function` is device code.
+// The tile function(a[c], b[c], ...) of tiles of one shape, in registers; each result is rounded to its type before anything else uses it.
+// Register tiles of one call have elements of one size; pass others in shared memory. Called by every lane of the block; `function` is
+// device code.
 //
 //     auto const scaled = tile_map(block, [=] TESSERA_TILE (float x) {...}, t);   // or a functor, which needs no flag of nvcc
 template <class Block, class Function, detail::tile_type First, detail::tile_type... Rest>

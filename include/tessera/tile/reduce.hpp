@@ -14,8 +14,8 @@ namespace tessera::inline v0_1 {
 
 namespace detail {
 
-// Blocks whose size is no power of two: a lane's neighbours do not form aligned nodes, so the chunks' nodes are put in order in scratch, and each of
-// the first bit_floor(size) lanes takes an aligned run of them.
+// Blocks whose size is no power of two: a lane's neighbours do not form aligned nodes, so the chunks' nodes are put in order in scratch,
+// and each of the first bit_floor(size) lanes takes an aligned run of them.
 template <class Traits, class Block, class Tile, class Combine>
 TESSERA_TILE auto reduce_any_size(Block& block, Tile const& tile, Combine const& combine, int count) {
   using T = typename Traits::value_type;
@@ -78,8 +78,8 @@ TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& o
 
 }  // namespace detail
 
-// D of all elements of the tile, row-major, on every lane; a NaN is canonical. `operation` is plus{} or any other operator, applied in the tree of D
-// with the left operand first. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
+// D of all elements of the tile, row-major, on every lane; a NaN is canonical. `operation` is plus{} or any other operator, applied in the
+// tree of D with the left operand first. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
 template <class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_reduce(Block& block, Tile const& tile, Operation const& operation = {}) {
   return canonical(detail::reduce_tile(block, tile, operation, tile_traits<Tile>::shape::size));

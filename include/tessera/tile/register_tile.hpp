@@ -21,7 +21,8 @@ class register_tile {
   template <class Fill>
   TESSERA_TILE explicit register_tile(Fill const& fill) {
     if constexpr (Shape::size % (chunk_ * Lanes) != 0) {
-      // Some lanes have a chunk less; it is copied with the others, and no compiler shall wonder what is in it. The device's registers need no value.
+      // Some lanes have a chunk less; it is copied with the others, and no compiler shall wonder what is in it. The device's registers need
+      // no value.
       NV_IF_TARGET(NV_IS_HOST, (for (T& value : values_) value = T{};))
     }
     fill(*this);

@@ -18,8 +18,8 @@ inline constexpr scan_direction backward = scan_direction::backward;
 
 namespace detail {
 
-// All prefixes of a tile, still growing: D of the elements up to and with each one (exclusive: of those in front of it), to which whoever knows what lies in
-// front of the tile can add more. Held by the lanes that hold the tile's chunks.
+// All prefixes of a tile, still growing: D of the elements up to and with each one (exclusive: of those in front of it), to which whoever
+// knows what lies in front of the tile can add more. Held by the lanes that hold the tile's chunks.
 template <class T, class Shape, int Lanes, scan_direction Direction, bool Exclusive>
 class tile_prefixes {
  public:
@@ -114,15 +114,16 @@ TESSERA_TILE auto scan_tile(Block& block, Tile const& tile, Operation const& ope
 }  // namespace detail
 
 // Element i of the result is D of elements 0 .. i of the tile, row-major; with `backward`, of elements size - 1 down to i, the same on the
-// reversed tile. In registers, a NaN canonical. `operation` is plus{} or any other operator, applied in the tree of D, the earlier operand first.
-// Called by every lane of the block; synchronises. Bits do not depend on the block's size.
+// reversed tile. In registers, a NaN canonical. `operation` is plus{} or any other operator, applied in the tree of D, the earlier operand
+// first. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
 template <scan_direction Direction = forward, class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_inclusive_scan(Block& block, Tile const& tile, Operation const& operation = {}) {
   using T = typename tile_traits<Tile>::value_type;
   return detail::scan_tile<Direction, false>(block, tile, operation, [](bool, T value) { return canonical(value); });
 }
 
-// Element i of the result is operation(initial, D of the elements in front of i), and `initial` itself where there are none. Without one, +0.
+// Element i of the result is operation(initial, D of the elements in front of i), and `initial` itself where there are none. Without one,
+// +0.
 template <scan_direction Direction = forward, class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_exclusive_scan(Block& block, Tile const& tile,
                                       cuda::std::type_identity_t<typename tile_traits<Tile>::value_type> initial = {},

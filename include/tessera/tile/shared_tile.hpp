@@ -7,8 +7,8 @@
 
 namespace tessera::inline v0_1 {
 
-// Lives as long as its scope, in stack order, and stays where it was made: neither copied nor moved. Reading elements needs no barrier of the
-// caller's, since every primitive that writes one synchronises before and after.
+// Lives as long as its scope, in stack order, and stays where it was made: neither copied nor moved. Reading elements needs no barrier of
+// the caller's, since every primitive that writes one synchronises before and after.
 template <class T, class Shape, class Block>
 class shared_tile {
  public:

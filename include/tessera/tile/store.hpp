@@ -23,8 +23,8 @@ TESSERA_TILE constexpr void check_destination() {
 
 }  // namespace detail
 
-// Writes `tile` to `array` from `at` on; elements outside the array are dropped. Called by every lane of the block. Two tiles that write the
-// same element in one launch leave one of the values, no matter which.
+// Writes `tile` to `array` from `at` on; elements outside the array are dropped. Called by every lane of the block. Two tiles that write
+// the same element in one launch leave one of the values, no matter which.
 template <class Block, detail::array_like View, class Tile>
 TESSERA_TILE void tile_store(Block& block, View const& array, Tile const& tile, offsets<detail::tile_rank<Tile>> const& at = {}) {
   detail::check_destination<View, Tile>();

@@ -53,8 +53,8 @@ TESSERA_TILE void for_each_chunk(Block& block, Body const& body) {
   }
 }
 
-// Two versions of the loop, chosen for the whole tile: body(fast, slot, first) with `fast` a true_type where every chunk may be accessed as one, so that
-// the common case carries no bounds and few registers.
+// Two versions of the loop, chosen for the whole tile: body(fast, slot, first) with `fast` a true_type where every chunk may be accessed as
+// one, so that the common case carries no bounds and few registers.
 template <class Tile, class Block, class Body>
 TESSERA_TILE void for_each_chunk(Block& block, bool fast, Body const& body) {
   if (fast) {
@@ -64,8 +64,8 @@ TESSERA_TILE void for_each_chunk(Block& block, bool fast, Body const& body) {
   }
 }
 
-// Around everything that writes a tile's elements. Shared memory is synchronised before (others may still read what lay there) and after (others will
-// read).
+// Around everything that writes a tile's elements. Shared memory is synchronised before (others may still read what lay there) and after
+// (others will read).
 template <class Block, class Tile, class Write>
 TESSERA_TILE void write_tile(Block& block, Tile&, Write const& write) {
   constexpr bool in_shared = cuda::std::is_same_v<typename Tile::storage_type, shared_t>;
@@ -82,7 +82,8 @@ TESSERA_TILE void fill_tile(Block& block, Tile& tile, Body const& body) {
 
 }  // namespace detail
 
-// Calls body(linear, value) for each element that the calling lane holds or works on; `linear` is its row-major position. Called by every lane.
+// Calls body(linear, value) for each element that the calling lane holds or works on; `linear` is its row-major position. Called by every
+// lane.
 template <class Block, class Tile, class Body>
 TESSERA_TILE void for_each_element(Block& block, Tile& tile, Body const& body) {
   using traits = tile_traits<cuda::std::remove_const_t<Tile>>;

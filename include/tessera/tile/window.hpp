@@ -12,7 +12,8 @@
 
 namespace tessera::inline v0_1 {
 
-// The padding value of an index tile: never a row, whatever the offset. The smallest value of a signed type, the largest of an unsigned one.
+// The padding value of an index tile: never a row, whatever the offset. The smallest value of a signed type, the largest of an unsigned
+// one.
 template <class I>
 inline constexpr I skip_index = cuda::std::is_signed_v<I> ? cuda::std::numeric_limits<I>::min() : cuda::std::numeric_limits<I>::max();
 
@@ -55,8 +56,8 @@ TESSERA_TILE constexpr clipped_range clip(int count, cuda::std::int64_t offset, 
   return range;
 }
 
-// A tile of `Shape` laid over a view at `offsets`. Along `Axis` (-1: none) it is not the tile's coordinate that is added to the offset but an index,
-// which the caller checks with `admits` and passes on.
+// A tile of `Shape` laid over a view at `offsets`. Along `Axis` (-1: none) it is not the tile's coordinate that is added to the offset but
+// an index, which the caller checks with `admits` and passes on.
 template <class T, class Shape, int Axis = -1>
 class tile_window {
  public:
