@@ -97,7 +97,8 @@ TESSERA_TILE auto dyadic_reduce(Load const& load, Combine const& combine, cuda::
     detail::leaves_from<Load> const leaf{load, begin + block * leaves};
     cuda::std::int64_t const rest = count - block * leaves;
     stack[depth++] = dyadic_node<leaves, leaves>(leaf, combine, 0, rest < leaves ? static_cast<int>(rest) : leaves);
-    for (auto full = block + 1; full % 2 == 0 && depth > 1; full /= 2, --depth) stack[depth - 2] = combine(stack[depth - 2], stack[depth - 1]);
+    for (auto full = block + 1; full % 2 == 0 && depth > 1; full /= 2, --depth)
+      stack[depth - 2] = combine(stack[depth - 2], stack[depth - 1]);
   }
   for (; depth > 1; --depth) stack[depth - 2] = combine(stack[depth - 2], stack[depth - 1]);
   return stack[0];

@@ -179,7 +179,8 @@ void check_distinct_elements(M const& destination, char const* call) {
   for (typename M::rank_type d = 0; d < M::rank(); ++d) {
     if (destination.extent(d) > 1 && destination.stride(d) == 0) {
       throw usage_error(std::string(call) + ": dimension " + std::to_string(d) + " of the destination has stride 0, so that its " +
-                        std::to_string(destination.extent(d)) + " indices name one element; broadcast views are for sources (views of const)");
+                        std::to_string(destination.extent(d)) +
+                        " indices name one element; broadcast views are for sources (views of const)");
     }
   }
 }
@@ -230,7 +231,8 @@ TESSERA_TILE constexpr auto slice(M const& array, index64 first, index64 count) 
     sizes[d] = d == static_cast<cuda::std::size_t>(Axis) ? count.value : v.extent(d);
     strides[d] = v.mapping().byte_stride(d);
   }
-  auto* const data = v.accessor().offset(v.data_handle(), static_cast<cuda::std::size_t>(first * strides[static_cast<cuda::std::size_t>(Axis)]));
+  auto* const data =
+      v.accessor().offset(v.data_handle(), static_cast<cuda::std::size_t>(first * strides[static_cast<cuda::std::size_t>(Axis)]));
   return detail::assemble_view<typename M::element_type, rank>(data, sizes, strides);
 }
 
@@ -249,8 +251,8 @@ TESSERA_TILE constexpr auto drop_dimension(M const& array, cuda::std::int64_t at
     strides[static_cast<cuda::std::size_t>(kept)] = v.mapping().byte_stride(static_cast<cuda::std::size_t>(d));
     ++kept;
   }
-  auto* const data =
-      v.accessor().offset(v.data_handle(), static_cast<cuda::std::size_t>(at * v.mapping().byte_stride(static_cast<cuda::std::size_t>(Axis))));
+  auto* const data = v.accessor().offset(
+      v.data_handle(), static_cast<cuda::std::size_t>(at * v.mapping().byte_stride(static_cast<cuda::std::size_t>(Axis))));
   return assemble_view<typename M::element_type, rank - 1>(data, sizes, strides);
 }
 

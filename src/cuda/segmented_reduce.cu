@@ -149,8 +149,8 @@ struct row_lanes {
 // shared memory: a function that is called reads a kernel's parameters by generic addresses, which compute-sanitizer cannot follow in a
 // graph's conditional body.
 template <class T, int Width>
-__device__ __noinline__ void climb(segmented_reduce_arguments<T> const& a, row_lanes const& lanes, bool contiguous, std::int64_t column, u32 column_block,
-                                   u32 count, columns_of<T, Width> value, u32 position, u32 start, u32 key, bool last) {
+__device__ __noinline__ void climb(segmented_reduce_arguments<T> const& a, row_lanes const& lanes, bool contiguous, std::int64_t column,
+                                   u32 column_block, u32 count, columns_of<T, Width> value, u32 position, u32 start, u32 key, bool last) {
   using vector = columns_of<T, Width>;
   u64 size = reduce_chunk;
   for (int level = 0; !(position == start && last); ++level, size *= 32) {
@@ -241,7 +241,8 @@ __device__ int find_chunks(chunk_list<Run>& chunks, u32 const* keys, u32 const* 
     u32 const heads = __ballot_sync(full_warp, head);
     if (i < own) {
       u32 const heads_here = heads & (below | (1u << lane));
-      u32 const my_start = heads_here != 0 ? first + static_cast<u32>(i) * 32 + 31u - static_cast<u32>(__clz(static_cast<int>(heads_here))) : start;
+      u32 const my_start =
+          heads_here != 0 ? first + static_cast<u32>(i) * 32 + 31u - static_cast<u32>(__clz(static_cast<int>(heads_here))) : start;
       bool const chunk = p <= count && (head || (p - my_start) % reduce_chunk == 0);
       u32 const begins = __ballot_sync(full_warp, chunk);
       if (chunk) {
@@ -275,7 +276,8 @@ __global__ __launch_bounds__(warps_per_block * 32, sizeof(T) * Width == 16 ? 13 
   __shared__ chunk_list<Run> block_chunks[warps_per_block];
   __shared__ segmented_reduce_arguments<T> for_climbs;
   static_assert(sizeof(a) % sizeof(u64) == 0 && sizeof(a) / sizeof(u64) <= warps_per_block * 32);
-  if (threadIdx.x < sizeof(a) / sizeof(u64)) reinterpret_cast<u64*>(&for_climbs)[threadIdx.x] = reinterpret_cast<u64 const*>(&a)[threadIdx.x];
+  if (threadIdx.x < sizeof(a) / sizeof(u64))
+    reinterpret_cast<u64*>(&for_climbs)[threadIdx.x] = reinterpret_cast<u64 const*>(&a)[threadIdx.x];
   __syncthreads();
   int const warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   u32 const count = *a.count;
@@ -309,7 +311,8 @@ __global__ __launch_bounds__(warps_per_block * 32, sizeof(T) * Width == 16 ? 13 
     if (whole_list) {
       if (lanes.active) out.apply(key, old, sum);
     } else {
-      climb<T, Width>(for_climbs, lanes, contiguous, column, blockIdx.y, count, sum, begin, chunks.start[c], key, (end_word & list_head) != 0);
+      climb<T, Width>(for_climbs, lanes, contiguous, column, blockIdx.y, count, sum, begin, chunks.start[c], key,
+                      (end_word & list_head) != 0);
     }
   }
 }
@@ -331,7 +334,8 @@ void launch(cudaStream_t stream, segmented_reduce_arguments<T> const& a) {
   auto const start = [&](auto run) {
     std::int64_t const per_block = std::int64_t{warps_per_block} * run();
     // One position more than there are: a list may end at the capacity.
-    dim3 const grid(static_cast<unsigned>((a.capacity + per_block - 1) / per_block), static_cast<unsigned>(column_blocks(a.columns, Width)));
+    dim3 const grid(static_cast<unsigned>((a.capacity + per_block - 1) / per_block),
+                    static_cast<unsigned>(column_blocks(a.columns, Width)));
     segmented_reduce_kernel<T, Width, run()><<<grid, warps_per_block * 32, 0, stream>>>(a, lanes_per_row, contiguous);
   };
   // Enough chunks for each group of lanes to hide its neighbours' latency.

@@ -57,14 +57,16 @@ std::size_t sort_temporary_bytes(std::int64_t capacity, int bits) {
   return bytes;
 }
 
-sorted_records sort_records(cudaStream_t stream, std::uint32_t* keys, std::uint32_t* other_keys, std::uint32_t* places, std::uint32_t* other_places,
-                            std::int64_t capacity, int bits, void* temporary, std::size_t temporary_bytes) {
+sorted_records sort_records(cudaStream_t stream, std::uint32_t* keys, std::uint32_t* other_keys, std::uint32_t* places,
+                            std::uint32_t* other_places, std::int64_t capacity, int bits, void* temporary, std::size_t temporary_bytes) {
   constexpr int threads = 256;
-  number_places<<<static_cast<unsigned>((capacity + threads - 1) / threads), threads, 0, stream>>>(places, static_cast<std::uint32_t>(capacity));
+  number_places<<<static_cast<unsigned>((capacity + threads - 1) / threads), threads, 0, stream>>>(places,
+                                                                                                   static_cast<std::uint32_t>(capacity));
   check_cuda(cudaPeekAtLastError(), "resolve: numbering of the records");
   cub::DoubleBuffer<std::uint32_t> key_buffers(keys, other_keys), place_buffers(places, other_places);
-  check_cuda(cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, key_buffers, place_buffers, static_cast<int>(capacity), 0, bits, stream),
-             "resolve: cub::DeviceRadixSort::SortPairs(" + std::to_string(capacity) + " records)");
+  check_cuda(
+      cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, key_buffers, place_buffers, static_cast<int>(capacity), 0, bits, stream),
+      "resolve: cub::DeviceRadixSort::SortPairs(" + std::to_string(capacity) + " records)");
   return {key_buffers.Current(), place_buffers.Current()};
 }
 

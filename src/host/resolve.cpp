@@ -8,7 +8,8 @@
 
 namespace tessera::inline v0_1::detail {
 
-std::int64_t sort_records_on_host(std::uint32_t const* keys, std::int64_t capacity, std::int64_t rows, host_record* sorted, host_record* spare) {
+std::int64_t sort_records_on_host(std::uint32_t const* keys, std::int64_t capacity, std::int64_t rows, host_record* sorted,
+                                  host_record* spare) {
   constexpr int digit_bits = 11, digits = 1 << digit_bits;
   std::int64_t count = 0;
   host_record *from = spare, *to = sorted;
@@ -73,8 +74,8 @@ void for_each_width(std::int64_t columns, Body const& body) {
 }  // namespace
 
 template <class T>
-void apply_records_on_host(host_record const* sorted, std::int64_t count, T const* rows, std::int64_t columns, row_destination const& destination,
-                           T* partials, int cores) {
+void apply_records_on_host(host_record const* sorted, std::int64_t count, T const* rows, std::int64_t columns,
+                           row_destination const& destination, T* partials, int cores) {
   // out = fl(old + sum), canonical.
   auto const apply = [&](std::uint32_t row, std::int64_t column, auto const& sum) {
     std::byte* const first = static_cast<std::byte*>(destination.base) + static_cast<std::int64_t>(row) * destination.row_stride;
@@ -84,7 +85,9 @@ void apply_records_on_host(host_record const* sorted, std::int64_t count, T cons
       *out = canonical(add(*out, value));
     }
   };
-  auto const partial_row = [&](std::int64_t position, bool last) { return partials + (2 * (position / host_piece) + (last ? 1 : 0)) * columns; };
+  auto const partial_row = [&](std::int64_t position, bool last) {
+    return partials + (2 * (position / host_piece) + (last ? 1 : 0)) * columns;
+  };
   auto const list_end = [&](std::int64_t position) {
     auto const after = [](std::uint32_t row, host_record const& record) { return row < record.row; };
     return static_cast<std::int64_t>(std::upper_bound(sorted + position, sorted + count, sorted[position].row, after) - sorted);

@@ -31,8 +31,8 @@ inline constexpr std::size_t reduce_header_bytes = 256;
 template <bool HasInitial>
 struct reduce_array {
   template <class Block, class T, class In, class Operation>
-  TESSERA_TILE void operator()(Block& block, In in, T* out, T initial, Operation operation, std::uint32_t* arrived, T* partials, std::int64_t runs,
-                               std::int64_t tiles_per_run) const {
+  TESSERA_TILE void operator()(Block& block, In in, T* out, T initial, Operation operation, std::uint32_t* arrived, T* partials,
+                               std::int64_t runs, std::int64_t tiles_per_run) const {
     NV_IF_TARGET(NV_IS_DEVICE, (reduce(block, in, out, initial, operation, arrived, partials, runs, tiles_per_run);))
   }
 
@@ -62,7 +62,8 @@ struct reduce_array {
     if (last[0] == 0) return;
     auto const all = make_tile<T, tile_shape<reduce_most_runs>>(block, registers, [&](auto& tile) {
       fill_tile(block, tile, [&](int, int begin, T* values) {
-        for (int i = 0; i < chunk_elements<T, tile_shape<reduce_most_runs>>(); ++i) values[i] = begin + i < runs ? __ldcg(partials + begin + i) : T{};
+        for (int i = 0; i < chunk_elements<T, tile_shape<reduce_most_runs>>(); ++i)
+          values[i] = begin + i < runs ? __ldcg(partials + begin + i) : T{};
       });
     });
     sum = reduce_tile(block, all, operation, static_cast<int>(runs));
@@ -71,7 +72,8 @@ struct reduce_array {
 };
 
 template <bool HasInitial, class In, class T, class Operation>
-void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initial, workspace_view const& workspace, Operation const& operation);
+void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initial, workspace_view const& workspace,
+                      Operation const& operation);
 
 }  // namespace detail
 
@@ -100,18 +102,20 @@ void reduce(cuda_backend const& backend, In const& in, T* out, cuda::std::type_i
 namespace detail {
 
 template <bool HasInitial, class In, class T, class Operation>
-void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initial, workspace_view const& workspace, Operation const& operation) {
+void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initial, workspace_view const& workspace,
+                      Operation const& operation) {
   static_assert(In::rank() == 1, "a reduction's array has one dimension");
   constexpr std::size_t needed = reduce_workspace_bytes<T>();
   if (workspace.data == nullptr || reinterpret_cast<std::uintptr_t>(workspace.data) % 256 != 0 || workspace.bytes < needed) {
     throw usage_error("reduce: the workspace of " + std::to_string(workspace.bytes) + " bytes at address " +
-                      std::to_string(reinterpret_cast<std::uintptr_t>(workspace.data)) + " is too small or not aligned to 256 bytes; it needs " +
-                      std::to_string(needed) + " bytes (reduce_workspace_bytes)");
+                      std::to_string(reinterpret_cast<std::uintptr_t>(workspace.data)) +
+                      " is too small or not aligned to 256 bytes; it needs " + std::to_string(needed) + " bytes (reduce_workspace_bytes)");
   }
   std::int64_t const count = in.extent(0);
   if (count == 0) {
     check_nothing_pending("reduce");
-    if constexpr (HasInitial) check_cuda(cudaMemcpyAsync(out, &initial, sizeof(T), cudaMemcpyHostToDevice, backend.stream), "reduce: cudaMemcpyAsync");
+    if constexpr (HasInitial)
+      check_cuda(cudaMemcpyAsync(out, &initial, sizeof(T), cudaMemcpyHostToDevice, backend.stream), "reduce: cudaMemcpyAsync");
     return;
   }
   std::int64_t const tiles = ceil_div(count, reduce_elements<T>);
@@ -120,7 +124,8 @@ void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initi
   std::int64_t const runs = ceil_div(tiles, tiles_per_run);
   launch_walk<reduce_threads, 512, 1024>(backend, tile_grid(runs), static_stride{}, reduce_array<HasInitial>{}, in, out, initial, operation,
                                          static_cast<std::uint32_t*>(workspace.data),
-                                         reinterpret_cast<T*>(static_cast<std::byte*>(workspace.data) + reduce_header_bytes), runs, tiles_per_run);
+                                         reinterpret_cast<T*>(static_cast<std::byte*>(workspace.data) + reduce_header_bytes), runs,
+                                         tiles_per_run);
 }
 
 }  // namespace detail

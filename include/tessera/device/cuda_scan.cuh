@@ -102,12 +102,13 @@ void scan_on_device(cuda_backend const& backend, In const& in, Out const& out, t
   std::int64_t const tiles = scan_tiles<T>(count);
   check_scan_workspace(workspace, lookback<T>::bytes(tiles));
   lookback<T> nodes{static_cast<lookback_header*>(workspace.data),
-                    reinterpret_cast<node_word<T>*>(static_cast<std::byte*>(workspace.data) + sizeof(lookback_header)), make_lookback_layout(tiles)};
+                    reinterpret_cast<node_word<T>*>(static_cast<std::byte*>(workspace.data) + sizeof(lookback_header)),
+                    make_lookback_layout(tiles)};
   with_scan_tuning<T>(count, [&](auto tuning) {
     tile_grid const grid(tiles);
     ticket_walk const walk(nodes.header, tiles, blocks_of(grid));
-    launch_walk<tuning.threads, 1024, 1024>(backend, grid, walk, scan_array<Direction, Exclusive, tuning.elements>{}, in, out, initial, has_initial,
-                                            operation, nodes, walk);
+    launch_walk<tuning.threads, 1024, 1024>(backend, grid, walk, scan_array<Direction, Exclusive, tuning.elements>{}, in, out, initial,
+                                            has_initial, operation, nodes, walk);
   });
 }
 
@@ -126,15 +127,16 @@ std::size_t scan_workspace_bytes(std::int64_t count) {
 // applied in the tree of D, the earlier operand first. Asynchronous on the backend's stream, may be captured. Level: gpu_to_gpu, which is
 // also the fast one.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class View, class Operation = plus>
-void inclusive_scan(cuda_backend const& backend, Source const& in, View const& out, workspace_view const& workspace, Operation const& operation = {}) {
+void inclusive_scan(cuda_backend const& backend, Source const& in, View const& out, workspace_view const& workspace,
+                    Operation const& operation = {}) {
   using T = typename View::element_type;
   detail::scan_on_device<Direction, false>(backend, as_view(in), as_view(out), T{}, false, workspace, operation);
 }
 
 // out[0] = initial, out[i] = operation(initial, D(in[0] .. in[i-1])); backward likewise from the end.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class View, class Operation = plus>
-void exclusive_scan(cuda_backend const& backend, Source const& in, View const& out, typename View::element_type initial, workspace_view const& workspace,
-                    Operation const& operation = {}) {
+void exclusive_scan(cuda_backend const& backend, Source const& in, View const& out, typename View::element_type initial,
+                    workspace_view const& workspace, Operation const& operation = {}) {
   detail::scan_on_device<Direction, true>(backend, as_view(in), as_view(out), initial, true, workspace, operation);
 }
 

@@ -28,7 +28,8 @@ class scratch_stack {
 template <class T, int Count, class Block>
 class scratch_array {
  public:
-  static constexpr long long bytes = (static_cast<long long>(sizeof(T)) * Count + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
+  static constexpr long long bytes =
+      (static_cast<long long>(sizeof(T)) * Count + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
   static_assert(bytes <= Block::scratch_bytes,
                 "this needs more shared memory than the block's scratch holds: give the launch more, launch_tiled<threads, scratch_bytes>");
 

@@ -31,7 +31,8 @@ namespace detail {
 constexpr int resident_blocks(int resident_threads, int threads) { return std::min(resident_threads / threads, 16); }
 
 template <int Threads, int ScratchBytes, int ResidentThreads, class Walk, class Functor, class... Arguments>
-__global__ __launch_bounds__(Threads, resident_blocks(ResidentThreads, Threads)) void tiled_kernel(Walk walk, Functor functor, tile_grid grid, Arguments... arguments) {
+__global__ __launch_bounds__(Threads, resident_blocks(ResidentThreads, Threads)) void tiled_kernel(Walk walk, Functor functor,
+                                                                                                   tile_grid grid, Arguments... arguments) {
   extern __shared__ __align__(16) unsigned char tessera_scratch[];
   auto* const scratch = reinterpret_cast<cuda::std::byte*>(tessera_scratch);
   std::int64_t const tiles = grid.count(), blocks = gridDim.x;
@@ -57,8 +58,8 @@ void allow_shared_memory(Kernel* kernel, int bytes) {
   check_cuda(cudaGetDevice(&device), "launch_tiled: cudaGetDevice");
   check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "launch_tiled: cudaDeviceGetAttribute");
   if (bytes > most) {
-    throw usage_error("launch_tiled: the block's scratch is " + std::to_string(bytes) + " bytes, but a block of device " + std::to_string(device) +
-                      " has at most " + std::to_string(most) + " bytes of shared memory");
+    throw usage_error("launch_tiled: the block's scratch is " + std::to_string(bytes) + " bytes, but a block of device " +
+                      std::to_string(device) + " has at most " + std::to_string(most) + " bytes of shared memory");
   }
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
              "launch_tiled: cudaFuncSetAttribute(shared memory, " + std::to_string(bytes) + ")");
@@ -81,8 +82,9 @@ void launch_walk(cuda_backend const& backend, tile_grid const& grid, Walk const&
           config.blockDim = dim3(Threads);
           config.dynamicSmemBytes = ScratchBytes;
           config.stream = backend.stream;
-          check_cuda(cudaLaunchKernelEx(&config, kernel, walk, functor, grid, kernel_argument...),
-                     "launch_tiled: kernel launch of " + std::to_string(blocks_of(grid)) + " blocks of " + std::to_string(Threads) + " threads");
+          check_cuda(
+              cudaLaunchKernelEx(&config, kernel, walk, functor, grid, kernel_argument...),
+              "launch_tiled: kernel launch of " + std::to_string(blocks_of(grid)) + " blocks of " + std::to_string(Threads) + " threads");
         },
         kernel_arguments);
   }
@@ -96,9 +98,11 @@ void launch_walk(cuda_backend const& backend, tile_grid const& grid, Walk const&
 // less to a kernel that holds large tiles in registers). Returns at once; waits for nothing. Arguments are copied; a scatter target becomes
 // its record writer, is opened if it is not, and its launch is numbered. An empty grid launches nothing. Throws usage_error, and cuda_error
 // also for an error that was pending before.
-template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, class Functor, class... Arguments>
+template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, class Functor,
+          class... Arguments>
 void launch_tiled(cuda_backend const& backend, tile_grid const& grid, Functor const& functor, Arguments&&... arguments) {
-  detail::launch_walk<Threads, ScratchBytes, ResidentThreads>(backend, grid, static_stride{}, functor, std::forward<Arguments>(arguments)...);
+  detail::launch_walk<Threads, ScratchBytes, ResidentThreads>(backend, grid, static_stride{}, functor,
+                                                              std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace tessera::inline v0_1

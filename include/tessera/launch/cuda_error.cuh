@@ -25,8 +25,9 @@ inline void check_cuda(cudaError_t code, std::string const& call) {
 inline void check_nothing_pending(char const* call) {
   cudaError_t const code = cudaPeekAtLastError();
   if (code != cudaSuccess) {
-    throw cuda_error(std::string(call) + " did nothing: an earlier CUDA call of this thread failed and its error is still pending: " + describe(code),
-                     static_cast<int>(code));
+    throw cuda_error(
+        std::string(call) + " did nothing: an earlier CUDA call of this thread failed and its error is still pending: " + describe(code),
+        static_cast<int>(code));
   }
 }
 

@@ -24,8 +24,8 @@ struct host_backend {
 // Runs functor(block, arguments...) for each logical tile of the grid, on all cores; returns when all have ended. `Threads` and
 // `ResidentThreads` are for CUDA and have no meaning here. The functor is called by several threads at once. An exception in a tile is
 // thrown here after the others stopped. The threads' floating-point mode is set for the time of the call (nearest, subnormals kept).
-template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, int Lanes, class Functor,
-          class... Arguments>
+template <int Threads = 128, int ScratchBytes = default_scratch_bytes, int ResidentThreads = default_resident_threads, int Lanes,
+          class Functor, class... Arguments>
 void launch_tiled(host_backend<Lanes> const& backend, tile_grid const& grid, Functor const& functor, Arguments&&... arguments) {
   detail::check_grid(grid);
   detail::check_host_arithmetic();

@@ -51,7 +51,8 @@ inline void check_grid(tile_grid const& grid) {
   std::int64_t count = 1;
   for (int d = 0; d < 3; ++d) {
     if (grid.tiles(d) < 0) {
-      throw usage_error("launch_tiled: grid dimension " + std::to_string(d) + " has " + std::to_string(grid.tiles(d)) + " tiles; it is 0 or more");
+      throw usage_error("launch_tiled: grid dimension " + std::to_string(d) + " has " + std::to_string(grid.tiles(d)) +
+                        " tiles; it is 0 or more");
     }
     if (grid.count_is_zero()) continue;
     if (__builtin_mul_overflow(count, grid.tiles(d), &count)) throw usage_error("launch_tiled: the grid has more than 2^63 - 1 tiles");

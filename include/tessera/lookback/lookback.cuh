@@ -101,7 +101,8 @@ struct lookback {
     T early[ahead];
     bool arrived[ahead];
 #pragma unroll
-    for (int level = 0; level < ahead; ++level) arrived[level] = wanted(level, tile, lane) && word(level, tile, lane).read(run, early[level]);
+    for (int level = 0; level < ahead; ++level)
+      arrived[level] = wanted(level, tile, lane) && word(level, tile, lane).read(run, early[level]);
     int found = 0;
     T own = total;
     bool completes = true;  // the tile is the last one of its node on the level below
@@ -149,7 +150,9 @@ struct lookback {
 
  private:
   // The word that a lane reads at a level: node `lane` of the 32 that the tile's node on that level belongs to.
-  __device__ static bool wanted(int level, cuda::std::int64_t tile, int lane) { return lane < static_cast<int>((tile >> (5 * level)) % 32); }
+  __device__ static bool wanted(int level, cuda::std::int64_t tile, int lane) {
+    return lane < static_cast<int>((tile >> (5 * level)) % 32);
+  }
   __device__ node_word<T> const& word(int level, cuda::std::int64_t tile, int lane) const {
     cuda::std::int64_t const node = tile >> (5 * level);
     return words[layout.level_at[level] + (node - node % 32 + lane)];

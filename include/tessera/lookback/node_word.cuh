@@ -38,7 +38,10 @@ class node_word {
       return word >> 32 == run;
     } else {
       u64 low, high;
-      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(__cvta_generic_to_global(half_)) : "memory");
+      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(low), "=l"(high)
+                   : "l"(__cvta_generic_to_global(half_))
+                   : "memory");
       value = cuda::std::bit_cast<T>(static_cast<u64>(static_cast<u32>(low)) | (static_cast<u64>(static_cast<u32>(high)) << 32));
       return low >> 32 == run && high >> 32 == run;
     }

@@ -24,8 +24,8 @@ struct sorted_records {
 
 // Sorts all `capacity` keys on their lowest `bits` bits. `keys` and the three other arrays of `capacity` are overwritten; the result lies
 // in two of them.
-sorted_records sort_records(cudaStream_t stream, std::uint32_t* keys, std::uint32_t* other_keys, std::uint32_t* places, std::uint32_t* other_places,
-                            std::int64_t capacity, int bits, void* temporary, std::size_t temporary_bytes);
+sorted_records sort_records(cudaStream_t stream, std::uint32_t* keys, std::uint32_t* other_keys, std::uint32_t* places,
+                            std::uint32_t* other_places, std::int64_t capacity, int bits, void* temporary, std::size_t temporary_bytes);
 
 // ---- gate: how many records the reduction may read --------------------------------------------------------------------------------
 

@@ -66,12 +66,15 @@ class cuda_scatter_target : public detail::target_base<T, Rank, Axis> {
     detail::check_on_current_device(destination.data_handle(), "the destination");
   }
 
-  static std::int64_t workspace_bytes(view<T, Rank> const& destination, records const& declared) { return places(layout(destination, declared)).end; }
+  static std::int64_t workspace_bytes(view<T, Rank> const& destination, records const& declared) {
+    return places(layout(destination, declared)).end;
+  }
 
   // Forgets all records and takes new ones: one memset.
   void open(cuda_backend const& backend) {
     detail::check_nothing_pending("scatter target: open");
-    detail::check_cuda(cudaMemsetAsync(this->opened_begin(), 0xFF, this->opened_bytes(), backend.stream), "scatter target: open: cudaMemsetAsync");
+    detail::check_cuda(cudaMemsetAsync(this->opened_begin(), 0xFF, this->opened_bytes(), backend.stream),
+                       "scatter target: open: cudaMemsetAsync");
     this->launches_ = 0;
     this->open_ = true;
     opened_by_launch_ = false;
@@ -86,7 +89,8 @@ class cuda_scatter_target : public detail::target_base<T, Rank, Axis> {
       opened_by_launch_ = true;
     } else if (opened_by_launch_ && capture_ != detail::capture_id(backend.stream)) {
       throw usage_error(
-          "launch_tiled: the scatter target was opened by a launch outside of this stream capture; resolve it first, or call open() where its "
+          "launch_tiled: the scatter target was opened by a launch outside of this stream capture; resolve it first, or call open() where "
+          "its "
           "records begin");
     }
     this->check_launch(grid);
@@ -110,7 +114,8 @@ class cuda_scatter_target : public detail::target_base<T, Rank, Axis> {
   // Waits for the stream.
   scatter_status status(cuda_backend const& backend) const {
     scatter_status result{};
-    detail::check_cuda(cudaMemcpyAsync(&result, device_status(), sizeof(result), cudaMemcpyDeviceToHost, backend.stream), "scatter target: status");
+    detail::check_cuda(cudaMemcpyAsync(&result, device_status(), sizeof(result), cudaMemcpyDeviceToHost, backend.stream),
+                       "scatter target: status");
     detail::check_cuda(cudaStreamSynchronize(backend.stream), "scatter target: status: cudaStreamSynchronize");
     return result;
   }
@@ -193,8 +198,9 @@ class cuda_scatter_target : public detail::target_base<T, Rank, Axis> {
 // Resolves several targets together: all are applied, or none, where any has a fault or a status that is set. At most 16.
 template <class... Targets>
 void resolve(cuda_backend const& backend, Targets&... targets) {
-  static_assert((!Targets::applied_as_written && ...),
-                "resolve: a direct target is applied as it is written, so all or none cannot hold for it; resolve the sorted targets without it");
+  static_assert(
+      (!Targets::applied_as_written && ...),
+      "resolve: a direct target is applied as it is written, so all or none cannot hold for it; resolve the sorted targets without it");
   static_assert(sizeof...(Targets) <= detail::most_gate_entries, "resolve: at most 16 targets together");
   detail::check_nothing_pending("resolve");
   detail::gate_entries entries{};

@@ -44,8 +44,8 @@ class direct_target {
 };
 
 template <int Axis, class Block, class T, int Rank, int WriterAxis, class Indices, class Tile>
-TESSERA_TILE no_previous_values tile_atomic_add_indexed(Block& block, direct_writer<T, Rank, WriterAxis> const& target, Indices const& indices,
-                                                        Tile const& tile, offsets<Rank> const& at = {}) {
+TESSERA_TILE no_previous_values tile_atomic_add_indexed(Block& block, direct_writer<T, Rank, WriterAxis> const& target,
+                                                        Indices const& indices, Tile const& tile, offsets<Rank> const& at = {}) {
   static_assert(Axis == WriterAxis, "the target's records lie along another axis: make it with scatter_target<level, axis>");
   (void)tile_atomic_add_indexed<Axis>(block, target.destination, indices, tile, at);
   return {};

@@ -16,14 +16,17 @@ struct host_record {
 };
 
 // Sorts the records with a row by (row, place) into `sorted`, using `spare`; both hold `capacity`. Gives how many there are.
-std::int64_t sort_records_on_host(std::uint32_t const* keys, std::int64_t capacity, std::int64_t rows, host_record* sorted, host_record* spare);
+std::int64_t sort_records_on_host(std::uint32_t const* keys, std::int64_t capacity, std::int64_t rows, host_record* sorted,
+                                  host_record* spare);
 
 // Adds the D of each list to its row of the destination. `partials` holds host_partial_rows(capacity) rows of `columns` elements.
 template <class T>
-void apply_records_on_host(host_record const* sorted, std::int64_t count, T const* rows, std::int64_t columns, row_destination const& destination,
-                           T* partials, int cores);
-extern template void apply_records_on_host(host_record const*, std::int64_t, float const*, std::int64_t, row_destination const&, float*, int);
-extern template void apply_records_on_host(host_record const*, std::int64_t, double const*, std::int64_t, row_destination const&, double*, int);
+void apply_records_on_host(host_record const* sorted, std::int64_t count, T const* rows, std::int64_t columns,
+                           row_destination const& destination, T* partials, int cores);
+extern template void apply_records_on_host(host_record const*, std::int64_t, float const*, std::int64_t, row_destination const&, float*,
+                                           int);
+extern template void apply_records_on_host(host_record const*, std::int64_t, double const*, std::int64_t, row_destination const&, double*,
+                                           int);
 
 // Records of an aligned piece of a list that one thread sums at a time.
 inline constexpr std::int64_t host_piece = 1024;

@@ -26,7 +26,9 @@ class host_scatter_target : public detail::target_base<T, Rank, Axis> {
     detail::check_workspace(workspace, bytes(this->layout_));
   }
 
-  static std::int64_t workspace_bytes(view<T, Rank> const& destination, records const& declared) { return bytes(layout(destination, declared)); }
+  static std::int64_t workspace_bytes(view<T, Rank> const& destination, records const& declared) {
+    return bytes(layout(destination, declared));
+  }
 
   // Forgets all records and takes new ones.
   template <int Lanes>
@@ -85,11 +87,12 @@ class host_scatter_target : public detail::target_base<T, Rank, Axis> {
     if (this->layout_.columns == 0) return;
     auto* const sorted = this->template at<detail::host_record>(sorted_at(this->layout_));
     std::int64_t const capacity = this->layout_.capacity;
-    std::int64_t const count =
-        detail::sort_records_on_host(this->template at<std::uint32_t>(this->layout_.keys_at), capacity, this->layout_.rows, sorted, sorted + capacity);
+    std::int64_t const count = detail::sort_records_on_host(this->template at<std::uint32_t>(this->layout_.keys_at), capacity,
+                                                            this->layout_.rows, sorted, sorted + capacity);
     this->header()->count = static_cast<std::uint32_t>(count);
     detail::apply_records_on_host(sorted, count, this->template at<T const>(this->layout_.rows_at), this->layout_.columns,
-                                  detail::rows_of<Axis>(this->destination_), this->template at<T>(partials_at(this->layout_)), backend.cores);
+                                  detail::rows_of<Axis>(this->destination_), this->template at<T>(partials_at(this->layout_)),
+                                  backend.cores);
   }
 
   static detail::record_layout layout(view<T, Rank> const& destination, records const& declared) {
@@ -109,8 +112,9 @@ class host_scatter_target : public detail::target_base<T, Rank, Axis> {
 // Resolves several targets together: all are applied, or none, where any has a fault or a status that is set.
 template <int Lanes, class... Targets>
 void resolve(host_backend<Lanes> const& backend, Targets&... targets) {
-  static_assert((!Targets::applied_as_written && ...),
-                "resolve: a direct target is applied as it is written, so all or none cannot hold for it; resolve the sorted targets without it");
+  static_assert(
+      (!Targets::applied_as_written && ...),
+      "resolve: a direct target is applied as it is written, so all or none cannot hold for it; resolve the sorted targets without it");
   bool applies = true;
   ((applies = targets.close() && applies), ...);
   if (applies) (targets.apply(backend), ...);

@@ -99,7 +99,8 @@ inline record_layout make_record_layout(records const& declared, std::int64_t ro
            "a target has at most 2^31 - 1 = 2147483647 tiles");
   }
   if (__builtin_mul_overflow(all_tiles, layout.per_tile, &layout.capacity) || layout.capacity > most) {
-    refuse("launches * tiles * per_tile", __builtin_mul_overflow(all_tiles, layout.per_tile, &layout.capacity) ? INT64_MAX : layout.capacity,
+    refuse("launches * tiles * per_tile",
+           __builtin_mul_overflow(all_tiles, layout.per_tile, &layout.capacity) ? INT64_MAX : layout.capacity,
            "a target takes at most 2^31 - 1 = 2147483647 records");
   }
   std::int64_t row_bytes = 0, data_bytes = 0;

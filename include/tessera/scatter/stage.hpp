@@ -199,8 +199,8 @@ struct indexed_row {
 // the form that adds into a view. A call covers the whole of the destination's other dimensions, clipped at its edges; one that covers a
 // part sets scatter_window. There are no previous values to use. Called by every lane of the block.
 template <int Axis, class Block, class T, int Rank, int WriterAxis, class Indices, class Tile>
-TESSERA_TILE no_previous_values tile_atomic_add_indexed(Block& block, record_writer<T, Rank, WriterAxis> const& target, Indices const& indices,
-                                                        Tile const& tile, offsets<Rank> const& at = {}) {
+TESSERA_TILE no_previous_values tile_atomic_add_indexed(Block& block, record_writer<T, Rank, WriterAxis> const& target,
+                                                        Indices const& indices, Tile const& tile, offsets<Rank> const& at = {}) {
   static_assert(Axis == WriterAxis, "the target's records lie along another axis: make it with scatter_target<level, axis>");
   using I = typename tile_traits<Indices>::value_type;
   detail::check_records<T, Rank, Tile>();

@@ -34,8 +34,8 @@ inline void check_workspace(workspace_view const& workspace, std::int64_t needed
                       " is not aligned to " + std::to_string(workspace_alignment) + " bytes");
   }
   if (static_cast<std::int64_t>(workspace.bytes) < needed) {
-    throw usage_error("scatter_target: the workspace has " + std::to_string(workspace.bytes) + " bytes; it needs " + std::to_string(needed) +
-                      " (scatter_workspace_bytes)");
+    throw usage_error("scatter_target: the workspace has " + std::to_string(workspace.bytes) + " bytes; it needs " +
+                      std::to_string(needed) + " (scatter_workspace_bytes)");
   }
 }
 
@@ -43,7 +43,8 @@ inline void check_workspace(workspace_view const& workspace, std::int64_t needed
 inline std::string describe(scatter_status const& status, record_layout const& layout) {
   std::string what = "scatter target: the destination was left as it was, and stays so until clear():";
   if ((status.flags & scatter_overflow) != 0) {
-    what += " a tile emitted " + std::to_string(status.largest_need) + " records where records.per_tile declares " + std::to_string(layout.per_tile) + ";";
+    what += " a tile emitted " + std::to_string(status.largest_need) + " records where records.per_tile declares " +
+            std::to_string(layout.per_tile) + ";";
   }
   if ((status.flags & scatter_window) != 0) {
     what += " a call covered a part only of the destination's other dimensions, which a record covers as a whole;";
@@ -81,12 +82,12 @@ class target_base {
 
   void check_launch(tile_grid const& grid) const {
     if (grid.count() > layout_.tiles) {
-      throw usage_error("launch_tiled: the grid has " + std::to_string(grid.count()) + " tiles, the scatter target was declared for records.tiles = " +
-                        std::to_string(layout_.tiles));
+      throw usage_error("launch_tiled: the grid has " + std::to_string(grid.count()) +
+                        " tiles, the scatter target was declared for records.tiles = " + std::to_string(layout_.tiles));
     }
     if (launches_ >= layout_.launches) {
-      throw usage_error("launch_tiled: launch " + std::to_string(launches_ + 1) + " since the target was opened; it was declared for records.launches = " +
-                        std::to_string(layout_.launches));
+      throw usage_error("launch_tiled: launch " + std::to_string(launches_ + 1) +
+                        " since the target was opened; it was declared for records.launches = " + std::to_string(layout_.launches));
     }
   }
   record_writer<T, Rank, Axis> writer() const {

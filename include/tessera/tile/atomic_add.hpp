@@ -71,8 +71,8 @@ TESSERA_TILE auto add_tile(Block& block, Storage storage, Tile const& tile, Wind
     with_index([&](auto const& index) {
       write_tile(block, previous, [&] {
         for_each_chunk<Tile>(block, window.whole() && window.wide(), [&](auto fast, int slot, int first) {
-          add_chunk<fast(), traits::chunk>(block, window, traits::shape::coordinates(first), tile.chunk(slot, first), previous.chunk(slot, first),
-                                           index);
+          add_chunk<fast(), traits::chunk>(block, window, traits::shape::coordinates(first), tile.chunk(slot, first),
+                                           previous.chunk(slot, first), index);
         });
       });
     });

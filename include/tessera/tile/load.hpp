@@ -19,17 +19,18 @@ TESSERA_TILE auto load(Block& block, Storage storage, View const& array, offsets
   tile_window<source, Shape> const window(array, at);
   return make_tile<T, Shape>(block, storage, [&](auto& tile) {
     write_tile(block, tile, [&] {
-      for_each_chunk<cuda::std::remove_reference_t<decltype(tile)>>(block, window.whole() && window.wide(), [&](auto fast, int slot, int first) {
-        T* const values = tile.chunk(slot, first);
-        auto const c = Shape::coordinates(first);
-        if constexpr (fast()) {
-          copy_chunk<chunk, T>(values, window.address(c));
-        } else {
-          auto const inside = window.inside(c);
-          TESSERA_UNROLL
-          for (int i = 0; i < chunk; ++i) values[i] = inside.has(i) ? *window.address(c.along_row(i)) : fill;
-        }
-      });
+      for_each_chunk<cuda::std::remove_reference_t<decltype(tile)>>(
+          block, window.whole() && window.wide(), [&](auto fast, int slot, int first) {
+            T* const values = tile.chunk(slot, first);
+            auto const c = Shape::coordinates(first);
+            if constexpr (fast()) {
+              copy_chunk<chunk, T>(values, window.address(c));
+            } else {
+              auto const inside = window.inside(c);
+              TESSERA_UNROLL
+              for (int i = 0; i < chunk; ++i) values[i] = inside.has(i) ? *window.address(c.along_row(i)) : fill;
+            }
+          });
     });
   });
 }

@@ -29,7 +29,8 @@ TESSERA_TILE auto const& element_of(Tile const& tile, int lanes, int linear) {
   if constexpr (cuda::std::is_same_v<typename Tile::storage_type, shared_t>) {
     return tile.data()[linear];
   } else {
-    static_assert(own == Chunk, "register tiles of one operation have elements of the same size, since a lane reaches its own elements only");
+    static_assert(own == Chunk,
+                  "register tiles of one operation have elements of the same size, since a lane reaches its own elements only");
     return tile.chunk(linear / own / lanes, linear)[linear % own];
   }
 }

@@ -69,9 +69,11 @@ TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& o
       TESSERA_UNROLL
       for (int slot = 0; slot < slots; ++slot) {
         int const present = chunks - slot * Block::size;
-        slot_nodes[slot] = present > 0 ? reduce_lanes(block, chunk_node(slot), present < Block::size ? present : Block::size, operation) : T{};
+        slot_nodes[slot] =
+            present > 0 ? reduce_lanes(block, chunk_node(slot), present < Block::size ? present : Block::size, operation) : T{};
       }
-      return dyadic_node<leaves, leaves>([&](int i) { return slot_nodes[i < slots ? i : 0]; }, operation, 0, (chunks + Block::size - 1) / Block::size);
+      return dyadic_node<leaves, leaves>([&](int i) { return slot_nodes[i < slots ? i : 0]; }, operation, 0,
+                                         (chunks + Block::size - 1) / Block::size);
     }
   }
 }

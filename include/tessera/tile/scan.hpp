@@ -107,7 +107,8 @@ class tile_prefixes {
 template <scan_direction Direction, bool Exclusive, class Block, class Tile, class Operation, class Finish>
 TESSERA_TILE auto scan_tile(Block& block, Tile const& tile, Operation const& operation, Finish const& finish) {
   using traits = tile_traits<Tile>;
-  tile_prefixes<typename traits::value_type, typename traits::shape, Block::size, Direction, Exclusive> const prefixes(block, tile, operation);
+  tile_prefixes<typename traits::value_type, typename traits::shape, Block::size, Direction, Exclusive> const prefixes(block, tile,
+                                                                                                                       operation);
   return prefixes.finished(block, finish);
 }
 
