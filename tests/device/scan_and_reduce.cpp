@@ -55,6 +55,22 @@ struct arrays {
     }
   }
 
+  T sum_from(std::vector<T> const& values, T initial) {
+    auto in = place.array(values);
+    auto const source = make_view(static_cast<T const*>(in.data()), {values.size()});
+    if constexpr (Place::on_gpu) {
+      auto result = place.array(std::vector<T>(1));
+#if defined(__CUDACC__)
+      device_memory const memory = zeroed(reduce_workspace_bytes<T>());
+      reduce(place.backend, source, result.data(), initial, workspace_view{memory.data(), reduce_workspace_bytes<T>()});
+      place.wait();
+#endif
+      return result.values()[0];
+    } else {
+      return reduce(place.backend, source, initial);
+    }
+  }
+
 #if defined(__CUDACC__)
   static device_memory zeroed(std::size_t bytes) {
     device_memory memory(bytes);
@@ -134,6 +150,13 @@ TYPED_TEST(scan_and_reduce, special_values) {
   values[2500] = std::numeric_limits<float>::infinity();
   values[4500] = -std::numeric_limits<float>::infinity();
   expect_all<TypeParam, float>(values, -0.0f, 1);
+}
+
+TYPED_TEST(scan_and_reduce, reduction_with_an_initial_value) {
+  arrays<TypeParam, float> on;
+  auto const values = rounding_values<float>(3001, 12);
+  EXPECT_EQ(bits(on.sum_from(values, 0.3f)), bits(canonical_nan(dyadic_counter<float>::sum(0.3f, dyadic_sum(values)))));
+  EXPECT_EQ(bits(on.sum_from({}, -0.0f)), bits(-0.0f));
 }
 
 TYPED_TEST(scan_and_reduce, many_tiles_Long) {

@@ -71,6 +71,14 @@ struct reduce_array {
   }
 };
 
+// The reduction of nothing.
+struct store_value {
+  template <class Block, class T>
+  TESSERA_TILE void operator()(Block&, T* out, T value) const {
+    *out = value;
+  }
+};
+
 template <bool HasInitial, class In, class T, class Operation>
 void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initial, workspace_view const& workspace,
                       Operation const& operation);
@@ -113,9 +121,8 @@ void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initi
   }
   std::int64_t const count = in.extent(0);
   if (count == 0) {
-    check_nothing_pending("reduce");
-    if constexpr (HasInitial)
-      check_cuda(cudaMemcpyAsync(out, &initial, sizeof(T), cudaMemcpyHostToDevice, backend.stream), "reduce: cudaMemcpyAsync");
+    // By a kernel, since a captured copy would read this frame again at each replay.
+    if constexpr (HasInitial) launch_walk<1, 16, 32>(backend, tile_grid(1), static_stride{}, store_value{}, out, initial);
     return;
   }
   std::int64_t const tiles = ceil_div(count, reduce_elements<T>);

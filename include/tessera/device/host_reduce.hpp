@@ -42,6 +42,7 @@ T reduce_on_host(host_backend<Lanes> const& backend, In const& in, Operation con
 // D(in[0] .. in[n-1]), a NaN canonical, on all cores. `in` has one dimension and at least one element; any stride. `operation` as on the
 // device.
 template <determinism Level = gpu_to_gpu, int Lanes, class In, class Operation = plus>
+  requires(!cuda::std::is_convertible_v<Operation, typename In::element_type>)  // an initial value is not an operation
 auto reduce(host_backend<Lanes> const& backend, In const& in, Operation const& operation = {}) {
   using T = cuda::std::remove_const_t<typename In::element_type>;
   detail::check_host_arithmetic();
