@@ -34,6 +34,11 @@ floating_point_mode::~floating_point_mode() { std::fesetround(static_cast<int>(s
 
 #endif
 
+bool in_contract_mode(bool (*test)()) {
+  floating_point_mode const mode;
+  return test();
+}
+
 void check_library_arithmetic() {
   static bool const correct = [] {
     floating_point_mode const mode;

@@ -46,6 +46,9 @@ void parallel_for(std::int64_t count, int cores, callable_reference<std::int64_t
 int host_cores(int requested);
 int host_teams(int requested, int lanes);
 
+// What `test` says when it runs in the contract's floating-point mode, whatever mode the caller is in.
+bool in_contract_mode(bool (*test)());
+
 // Throws if the library's own unit does not compute as the contract says (after the mode was set).
 void check_library_arithmetic();
 
@@ -65,7 +68,7 @@ void check_library_arithmetic();
 }
 
 [[maybe_unused]] static void check_host_arithmetic() {
-  static bool const ieee = unit_arithmetic_is_ieee();
+  static bool const ieee = in_contract_mode(unit_arithmetic_is_ieee);
   if (!ieee) {
     throw usage_error(
         "tessera: this translation unit reassociates or contracts floating-point arithmetic; compile it without -ffast-math, "
