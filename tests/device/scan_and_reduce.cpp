@@ -14,6 +14,7 @@ namespace {
 
 using namespace tessera;
 using namespace testing_support;
+using sizes = std::vector<std::size_t>;
 
 // The array operations with one signature for both backends.
 template <class Place, class T>
@@ -131,13 +132,13 @@ class scan_and_reduce : public testing::Test {};
 TYPED_TEST_SUITE(scan_and_reduce, main_places);
 
 TYPED_TEST(scan_and_reduce, every_prefix_is_its_own_dyadic_sum) {
-  for (std::size_t n : {0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 1000, 2047, 2048, 2049, 4095, 4096, 4097, 20001}) {
+  for (std::size_t const n : sizes{0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 1000, 2047, 2048, 2049, 4095, 4096, 4097, 20001}) {
     expect_all<TypeParam, float>(rounding_values<float>(n, n + 1), 0.75f, n % 5);
   }
-  for (std::size_t n : {1, 5, 1023, 1025, 5000}) expect_all<TypeParam, double>(rounding_values<double>(n, n), -3.0, n % 2);
+  for (std::size_t const n : sizes{1, 5, 1023, 1025, 5000}) expect_all<TypeParam, double>(rounding_values<double>(n, n), -3.0, n % 2);
   if constexpr (!TypeParam::on_gpu) {  // each type is twelve kernels
-    for (std::size_t n : {3, 4100}) expect_all<TypeParam, std::int32_t>(rounding_values<std::int32_t>(n, n), 5, 1);
-    for (std::size_t n : {2, 4099}) expect_all<TypeParam, std::int64_t>(rounding_values<std::int64_t>(n, n), -5, 1);
+    for (std::size_t const n : sizes{3, 4100}) expect_all<TypeParam, std::int32_t>(rounding_values<std::int32_t>(n, n), 5, 1);
+    for (std::size_t const n : sizes{2, 4099}) expect_all<TypeParam, std::int64_t>(rounding_values<std::int64_t>(n, n), -5, 1);
   }
 }
 
@@ -160,7 +161,7 @@ TYPED_TEST(scan_and_reduce, reduction_with_an_initial_value) {
 }
 
 TYPED_TEST(scan_and_reduce, many_tiles_Long) {
-  for (std::size_t n : {131072, 131073, 262143, 1000003, 4194304, 4194305, 8388000}) {
+  for (std::size_t const n : sizes{131072, 131073, 262143, 1000003, 4194304, 4194305, 8388000}) {
     expect_all<TypeParam, float>(rounding_values<float>(n, n), 1.0f, n % 4);
   }
   expect_all<TypeParam, double>(rounding_values<double>(1000003, 4), 1.0, 0);
