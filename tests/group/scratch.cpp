@@ -63,15 +63,15 @@ struct fill_exactly {
   TESSERA_TILE void operator()(Block& block, float* to) const {
     auto const a = tile_full<64>(block, shared, 1.0f);
     auto const b = tile_full<64>(block, shared, 2.0f);
-    if (block.rank() == 0) *to = a[63] + b[0] + static_cast<float>(block.scratch().used());
+    if (block.rank() == 0) to[block.tile_id()] = a[63] + b[0] + static_cast<float>(block.scratch().used());
   }
 };
 
 TYPED_TEST(scratch, may_be_used_to_the_last_byte) {
   TypeParam const place;
-  auto const result = place.array(std::vector<float>(1));
+  auto const result = place.array(std::vector<float>(3));
   place.template launch<512>(tile_grid(3), fill_exactly{}, result.data());
-  EXPECT_EQ(result.values()[0], 515.0f);
+  EXPECT_EQ(result.values(), std::vector<float>(3, 515.0f));
 }
 
 }  // namespace
