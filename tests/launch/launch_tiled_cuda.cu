@@ -41,7 +41,7 @@ TYPED_TEST(launch_tiled_cuda, every_block_size_gives_the_same) {
     sums.push_back(testing_support::dyadic_sum(tile));
   }
   for (std::int64_t cap : {0, 1, 5}) {
-    for (std::size_t shift : {0, 1}) {
+    for (std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
       auto const source = place.array(values, shift);
       auto const copy = place.array(std::vector<float>(values.size()), shift);
       auto const results = place.array(std::vector<float>(sums.size()));

@@ -84,7 +84,7 @@ template <int Width, class T, class Place>
 void check_widths(std::vector<std::int64_t> const& widths) {
   Place place;
   for (std::int64_t columns : widths) {
-    for (std::size_t shift : {0, 1}) {
+    for (std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
       row_problem<T> const problem(50, columns, chosen_rows(choice::hot, 235, 50, static_cast<std::uint64_t>(columns)));
       EXPECT_TRUE(same_bits(problem.expected(), scattered<add_rows<32, Width>>(place, problem, {.shift = shift})))
           << columns << " columns, tile of " << Width << ", shifted by " << shift;

@@ -41,7 +41,7 @@ TYPED_TEST(scatter_determinism_everywhere, alignment_capacity_and_other_rows) {
   TypeParam place;
   auto const problem = mixed_problem(777);
   auto const expected = problem.expected();
-  for (std::size_t shift : {0, 1, 2, 3}) {
+  for (std::size_t shift : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
     EXPECT_TRUE(same_bits(expected, scattered<add_rows<32, 8>>(place, problem, {.shift = shift}))) << "shift " << shift;
   }
   for (std::int64_t slack : {1, 31, 100})

@@ -32,7 +32,7 @@ TYPED_TEST(scatter_block_sizes, have_the_bits_of_the_host) {
   auto const on_host = scattered<add_rows<32, 8>>(host_place<1>{}, problem);
   EXPECT_TRUE(same_bits(problem.expected(), on_host));
   for (std::int64_t cap : {0, 1, 3, 100}) {
-    for (std::size_t shift : {0, 1}) {
+    for (std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
       EXPECT_TRUE(same_bits(on_host, scattered<add_rows<32, 8>>(TypeParam{}, problem, {.cap = cap, .shift = shift})))
           << "cap " << cap << ", shift " << shift;
     }

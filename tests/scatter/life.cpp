@@ -410,7 +410,7 @@ TYPED_TEST(scatter_life, workspaces_that_cannot_serve) {
   EXPECT_TRUE(mentions(short_by_one, std::to_string(bytes - 1)) && mentions(short_by_one, std::to_string(bytes))) << short_by_one;
   auto const nothing = attempt({memory.data(), 0});
   EXPECT_TRUE(mentions(nothing, std::to_string(bytes))) << nothing;
-  for (std::size_t shift : {1, 4, 16, 128}) {
+  for (std::size_t shift : {std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{128}}) {
     auto const misaligned = attempt({memory.data() + shift, bytes});
     EXPECT_TRUE(mentions(misaligned, "aligned") && mentions(misaligned, "256")) << misaligned;
   }

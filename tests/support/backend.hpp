@@ -163,7 +163,11 @@ using main_places = testing::Types<cuda_place<128>>;
 
 #else
 
+#if defined(TESSERA_TEST_FEWER_PLACES)  // the builds with other flags: they are many
+using all_places = testing::Types<host_place<1>, host_place<8>>;
+#else
 using all_places = testing::Types<host_place<1>, host_place<4>, host_place<8>>;
+#endif
 using main_places = testing::Types<host_place<1>>;
 
 #endif
