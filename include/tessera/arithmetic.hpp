@@ -141,4 +141,105 @@ struct plus {
   }
 };
 
+namespace detail {
+
+// The order of floating-point values as that of integers, -0 before +0; not for NaN.
+template <class T>
+TESSERA_TILE constexpr auto order_key(T value) {
+  using bits_type = decltype(bits_of(value));
+  using key_type = cuda::std::make_signed_t<bits_type>;
+  auto const key = static_cast<key_type>(bits_of(value));
+  return key < 0 ? static_cast<key_type>(key ^ static_cast<key_type>(float_bits<T>::sign - 1)) : key;
+}
+
+// Whether a comes before b, for values that are no NaN.
+template <class T>
+TESSERA_TILE constexpr bool is_before(T a, T b) {
+  if constexpr (cuda::std::is_floating_point_v<T>) {
+    return order_key(a) < order_key(b);
+  } else {
+    return a < b;
+  }
+}
+
+}  // namespace detail
+
+// The smaller one, IEEE 754-2019 minimumNumber: -0 is smaller than +0, and a NaN loses against every number.
+struct minimum {
+  // A NaN for floating point, the largest value for integers.
+  template <class T>
+  TESSERA_TILE static constexpr T identity() {
+    if constexpr (cuda::std::is_floating_point_v<T>) {
+      return cuda::std::bit_cast<T>(detail::float_bits<T>::canonical_nan);
+    } else {
+      return cuda::std::numeric_limits<T>::max();
+    }
+  }
+  template <class T>
+  TESSERA_TILE constexpr T operator()(T a, T b) const {
+    if (is_nan(a)) return b;
+    if (is_nan(b)) return a;
+    return detail::is_before(b, a) ? b : a;
+  }
+  TESSERA_TILE float operator()(float a, float b) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (float least; asm("min.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b)); return least;),
+                      (return operator()<float>(a, b);))
+  }
+};
+
+// The larger one, IEEE 754-2019 maximumNumber.
+struct maximum {
+  template <class T>
+  TESSERA_TILE static constexpr T identity() {
+    if constexpr (cuda::std::is_floating_point_v<T>) {
+      return cuda::std::bit_cast<T>(detail::float_bits<T>::canonical_nan);
+    } else {
+      return cuda::std::numeric_limits<T>::min();
+    }
+  }
+  template <class T>
+  TESSERA_TILE constexpr T operator()(T a, T b) const {
+    if (is_nan(a)) return b;
+    if (is_nan(b)) return a;
+    return detail::is_before(a, b) ? b : a;
+  }
+  TESSERA_TILE float operator()(float a, float b) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (float most; asm("max.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b)); return most;),
+                      (return operator()<float>(a, b);))
+  }
+};
+
+// fl(a * b).
+struct times {
+  template <class T>
+  TESSERA_TILE T operator()(T a, T b) const {
+    return multiply(a, b);
+  }
+};
+
+// A value and where it was found.
+template <class T>
+struct indexed {
+  T value;
+  cuda::std::int64_t index;
+};
+
+// The indexed value that is smaller (`Order` minimum) or larger (maximum), the smaller index of equals.
+template <class Order>
+struct first_of {
+  template <class T>
+  TESSERA_TILE constexpr indexed<T> operator()(indexed<T> const& a, indexed<T> const& b) const {
+    if (is_nan(a.value) || is_nan(b.value)) {
+      if (!is_nan(b.value)) return b;
+      if (!is_nan(a.value)) return a;
+    } else {
+      bool const b_wins = cuda::std::is_same_v<Order, minimum> ? detail::is_before(b.value, a.value) : detail::is_before(a.value, b.value);
+      bool const a_wins = cuda::std::is_same_v<Order, minimum> ? detail::is_before(a.value, b.value) : detail::is_before(b.value, a.value);
+      if (b_wins) return b;
+      if (a_wins) return a;
+    }
+    return b.index < a.index ? b : a;
+  }
+};
+
 }  // namespace tessera::inline v0_1

@@ -1,0 +1,76 @@
+// In which type values are added up: how elements become values, and how results become elements again.
+#pragma once
+
+#include <cuda/std/type_traits>
+#include <nv/target>
+
+#include <tessera/arithmetic.hpp>
+#include <tessera/config.hpp>
+
+namespace tessera::inline v0_1 {
+
+namespace detail {
+
+// To from From, correctly rounded (to nearest even), subnormals kept, whatever flags the kernel is compiled with. `half.hpp` adds f16 and
+// bf16.
+template <class To, class From>
+struct conversion {
+  static_assert(cuda::std::is_convertible_v<From, To>, "there is no conversion between the element type and the type that it is accumulated in");
+  TESSERA_TILE static constexpr To of(From value) { return static_cast<To>(value); }
+};
+template <class T>
+struct conversion<T, T> {
+  TESSERA_TILE static constexpr T const& of(T const& value) { return value; }
+};
+template <>
+struct conversion<double, float> {
+  TESSERA_TILE static double of(float value) {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (double wide; asm("cvt.f64.f32 %0, %1;" : "=d"(wide) : "f"(value)); return wide;),
+                      (return static_cast<double>(value);))
+  }
+};
+template <>
+struct conversion<float, double> {
+  TESSERA_TILE static float of(double value) {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (float narrow; asm("cvt.rn.f32.f64 %0, %1;" : "=f"(narrow) : "d"(value)); return narrow;),
+                      (return static_cast<float>(value);))
+  }
+};
+
+// The accumulator of a type that says nothing else: itself. `half.hpp` says float for f16 and bf16.
+template <class T>
+struct natural_accumulator {
+  using type = T;
+};
+
+}  // namespace detail
+
+// An operator that adds up in another type than its elements': accumulate_as<double>{} sums floats in double and rounds once at the end.
+template <class Accumulator, class Operation = plus>
+struct accumulate_as : Operation {
+  using accumulator = Accumulator;
+};
+
+namespace detail {
+
+template <class Operation, class T>
+struct accumulator_of {
+  using type = typename natural_accumulator<T>::type;
+};
+template <class Operation, class T>
+  requires requires { typename Operation::accumulator; }
+struct accumulator_of<Operation, T> {
+  using type = typename Operation::accumulator;
+};
+
+}  // namespace detail
+
+// The type that `Operation` joins elements of type T in: what the operator names (accumulate_as), else T itself, and float for f16 and bf16.
+template <class Operation, class T>
+using accumulator_t = typename detail::accumulator_of<Operation, cuda::std::remove_cv_t<T>>::type;
+
+// An associative operator on values of type A; anything else is an initial value.
+template <class Operation, class A>
+concept operator_on = cuda::std::is_invocable_r_v<A, Operation const&, A, A>;
+
+}  // namespace tessera::inline v0_1
