@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "npy.hpp"
+#include "../support/npy.hpp"
 
 namespace reduce_by_key {
 

@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "../support/npy.hpp"
 #include "arguments.hpp"
 #include "data.hpp"
 #include "mode.hpp"
-#include "npy.hpp"
 #include "report.hpp"
 #include "result.hpp"
 

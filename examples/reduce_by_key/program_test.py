@@ -10,6 +10,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from oracle import d_sum, fnv1a, npy, read_npy, to_float32  # noqa: E402
+
 PROGRAM = FLIGHTS = ""
 # level, where, how, runs, patterns, hash, noise
 LINE = re.compile(
@@ -18,25 +21,6 @@ LINE = re.compile(
 
 # FNV-1a of the sums of the flights; made by `program_test.py --golden FOLDER`, which adds in D's order one float at a time.
 GOLDEN = {"aircraft": "eaba6695650d0f88", "carrier": "cdd04060993ec689", "destination": "e64cbeac9f634b5e"}
-
-
-def to_float32(x):
-    return struct.unpack("<f", struct.pack("<f", x))[0]
-
-
-def d_sum(values, rounded):
-    """D: a binary counter of partial sums that carries, and is collapsed smallest first."""
-    stack = []
-    for value in values:
-        size = 1
-        while stack and stack[-1][0] == size:
-            value = rounded(stack.pop()[1] + value)
-            size *= 2
-        stack.append((size, value))
-    result = stack.pop()[1]
-    while stack:
-        result = rounded(stack.pop()[1] + result)
-    return result
 
 
 def expected_sums(values, columns, rows, groups, rounded):
@@ -49,28 +33,6 @@ def expected_sums(values, columns, rows, groups, rounded):
         for c in range(columns):
             sums.append(0.0 + d_sum([values[i * columns + c] for i in members], rounded) if members else 0.0)
     return sums, [len(members) for members in lists]
-
-
-def fnv1a(content):
-    value = 0xCBF29CE484222325
-    for byte in content:
-        value = ((value ^ byte) * 0x100000001B3) & (2**64 - 1)
-    return value
-
-
-def npy(descr, shape, content, order=False):
-    header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape!r}, }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + content
-
-
-def read_npy(path):
-    with open(path, "rb") as file:
-        content = file.read()
-    length = struct.unpack("<H", content[8:10])[0]
-    header = eval(content[10 : 10 + length].decode(), {})  # our own program's output
-    code = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q"}[header["descr"]]
-    return header["shape"], list(array.array(code, content[10 + length :]))
 
 
 class Case(unittest.TestCase):

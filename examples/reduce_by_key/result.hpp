@@ -15,8 +15,8 @@
 #include <tessera/arithmetic.hpp>
 #include <tessera/verify/exact_sum.hpp>
 
+#include "../support/npy.hpp"
 #include "data.hpp"
-#include "npy.hpp"
 
 namespace reduce_by_key {
 
