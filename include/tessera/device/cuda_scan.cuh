@@ -6,138 +6,169 @@
 
 #include <cuda/std/type_traits>
 
-#include <tessera/arithmetic.hpp>
+#include <tessera/accumulate.hpp>
 #include <tessera/determinism.hpp>
+#include <tessera/device/array_workspace.cuh>
+#include <tessera/device/scan_kernels.cuh>
 #include <tessera/launch/cuda_backend.cuh>
-#include <tessera/lookback/lookback.cuh>
-#include <tessera/scatter/workspace.hpp>
-#include <tessera/tile/load.hpp>
-#include <tessera/tile/scan.hpp>
-#include <tessera/tile/store.hpp>
+#include <tessera/source.hpp>
+#include <tessera/view.hpp>
 
 namespace tessera::inline v0_1 {
 
 namespace detail {
 
-// Elements of a tile and threads of a block, by the size of the array. Speed choices: no bit depends on them.
-template <int Threads, int Elements>
-struct scan_tuning {
-  static constexpr int threads = Threads, elements = Elements;
-};
-template <class T, class Use>
-void with_scan_tuning(std::int64_t count, Use const& use) {
-  constexpr int words = sizeof(T) / 4;
-  if (count <= (1 << 17)) return use(scan_tuning<128, 2048 / words>{});
-  if (count <= (1 << 22)) return use(scan_tuning<256, 4096 / words>{});
-  use(scan_tuning<256, 8192 / words>{});
+// From how many elements on a scan's kernels change. Speed choices: no bit depends on them.
+inline constexpr std::int64_t small_scan = 1 << 17, stream_from = 1 << 22;
+
+// Elements of the smallest tile that a scan of `count` elements may have.
+constexpr std::int64_t least_scan_tile(std::int64_t count) { return count <= small_scan ? 512 : 2048; }
+
+template <class S>
+bool is_contiguous(S const& s) {
+  if constexpr (has_vectors<S>) {
+    auto const& array = source_memory<S>::array(s);
+    return array.extent(0) <= 1 || array.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(*array.data_handle()));
+  } else {
+    return false;
+  }
 }
 
-// One tile of a scan: load, scan, publish and gather, add what lies in front, store. Tiles are numbered in the scan's direction.
-template <scan_direction Direction, bool Exclusive, int Elements>
-struct scan_array {
-  template <class Block, class T, class In, class Operation>
-  TESSERA_TILE void operator()(Block& block, In in, view<T, 1> out, T initial, bool has_initial, Operation operation, lookback<T> nodes,
-                               ticket_walk walk) const {
-    NV_IF_TARGET(NV_IS_DEVICE, (scan(block, in, out, initial, has_initial, operation, nodes, walk);))
-  }
+// Whether the current device runs code that was compiled for compute capability 9.0 or later.
+template <class Kernel>
+bool runs_code_for_90(char const* call, Kernel* kernel) {
+  int device = 0, major = 0;
+  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), std::string(call) + ": cudaDeviceGetAttribute");
+  if (major < 9) return false;
+  static bool const compiled = [&] {  // the program's property
+    cudaFuncAttributes attributes{};
+    check_cuda(cudaFuncGetAttributes(&attributes, kernel), std::string(call) + ": cudaFuncGetAttributes");
+    return attributes.ptxVersion >= 90;
+  }();
+  return compiled;
+}
 
- private:
-  template <class Block, class T, class In, class Operation>
-  __device__ void scan(Block& block, In const& in, view<T, 1> const& out, T initial, bool has_initial, Operation const& operation,
-                       lookback<T> const& nodes, ticket_walk const& walk) const {
-    std::int64_t const tile = block.tile_id(), count = in.extent(0);
-    std::int64_t const first = Direction == forward ? tile * Elements : count - (tile + 1) * Elements;
-    std::uint32_t const run = nodes.run();
-    auto const values = tile_load<Elements>(block, in, {first});
-    tile_prefixes<T, tile_shape<Elements>, Block::size, Direction, Exclusive> prefixes(block, values, operation);
+template <int Threads, int Rows, class Arguments>
+void launch_scan_tiles(cuda_backend const& backend, char const* call, Arguments& arguments) {
+  constexpr std::int64_t tile = std::int64_t{Threads} * Rows * Arguments::width;
+  std::int64_t const tiles = ceil_div(arguments.count, tile);
+  arguments.tiles = arguments.tickets = static_cast<std::uint32_t>(tiles);
+  arguments.nodes.layout = make_lookback_layout(tiles);
+  launch_kernel(backend, call, &scan_tiles_kernel<Threads, Rows, Arguments>, tiles, Threads, 0, arguments);
+}
 
-    scratch_array<T, 5 * lookback_levels + 2, Block> in_front(block);
-    scratch_array<int, 1, Block> found(block);
-    constexpr int total_at = 5 * lookback_levels;
-    block.sync();
-    if (prefixes.holds_total(block)) in_front[total_at] = prefixes.total();
-    block.sync();
-    if (block.rank() < 32) {
-      int const number = nodes.gather(run, tile, in_front[total_at], operation, in_front.data());
-      if (block.rank() == 0) {
-        found[0] = number;
-        if (tile + 1 == nodes.layout.tiles) nodes.finish(walk);
-      }
+template <class Arguments>
+void launch_scan(cuda_backend const& backend, char const* call, Arguments& arguments) {
+  using shape = stream_shape<typename Arguments::source_type, typename Arguments::value_type>;
+  constexpr int width = Arguments::width;
+  constexpr int several = width <= 4 ? 4 : (width == 8 ? 2 : 1), many = 2 * several, few = several > 1 ? several / 2 : 1;
+  if constexpr (shape::possible) {
+    if (arguments.count >= stream_from && arguments.in_contiguous && runs_code_for_90(call, &scan_stream_kernel<Arguments>)) {
+      int device = 0, multiprocessors = 0;
+      check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
+      check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), std::string(call) + ": cudaDeviceGetAttribute");
+      std::int64_t const tiles = ceil_div(arguments.count, shape::tile_size);
+      std::int64_t const blocks = std::min<std::int64_t>(tiles, multiprocessors);
+      arguments.tiles = static_cast<std::uint32_t>(tiles);
+      arguments.tickets = static_cast<std::uint32_t>(tiles + blocks);
+      arguments.nodes.layout = make_lookback_layout(tiles);
+      launch_kernel(backend, call, &scan_stream_kernel<Arguments>, blocks, shape::threads, shape::shared_bytes, arguments);
+      return;
     }
-    block.sync();
-    for (int k = 0; k < found[0]; ++k) prefixes.prepend(in_front[k], operation);
-    tile_store(block, out, prefixes.finished(block, [&](bool exists, T value) {
-      if (!exists) return initial;
-      return canonical(has_initial ? operation(initial, value) : value);
-    }), {first});
   }
-};
+  if (arguments.count <= small_scan) {
+    launch_scan_tiles<256, few>(backend, call, arguments);
+  } else if (arguments.count < stream_from) {
+    launch_scan_tiles<512, several>(backend, call, arguments);
+  } else {
+    launch_scan_tiles<256, many>(backend, call, arguments);
+  }
+}
 
 template <class T>
-std::int64_t scan_tiles(std::int64_t count) {
-  std::int64_t tiles = 0;
-  with_scan_tuning<T>(count, [&](auto tuning) { tiles = ceil_div(count, tuning.elements); });
-  return tiles;
+std::size_t scan_workspace_for(std::int64_t count, workspace_parts& parts, lookback_header*& header, node_word<T>*& words) {
+  header = parts.take<lookback_header>(1);
+  // The smallest tiles give the most nodes.
+  words = parts.take<node_word<T>>(std::max(make_lookback_layout(ceil_div(count, least_scan_tile(count))).words,
+                                            make_lookback_layout(ceil_div(std::min(count, small_scan), least_scan_tile(small_scan))).words));
+  return parts.bytes();
 }
 
-inline void check_scan_workspace(workspace_view const& workspace, std::size_t needed) {
-  if (workspace.data == nullptr) throw usage_error("scan: the workspace is null; it needs " + std::to_string(needed) + " bytes");
-  if (reinterpret_cast<std::uintptr_t>(workspace.data) % 256 != 0) throw usage_error("scan: the workspace is not aligned to 256 bytes");
-  if (workspace.bytes < needed) {
-    throw usage_error("scan: the workspace has " + std::to_string(workspace.bytes) + " bytes; it needs " + std::to_string(needed) +
-                      " (scan_workspace_bytes)");
-  }
-}
-
-template <scan_direction Direction, bool Exclusive, class In, class Out, class Operation>
-void scan_on_device(cuda_backend const& backend, In const& in, Out const& out, typename Out::element_type initial, bool has_initial,
+template <scan_direction Direction, bool Exclusive, class Source, class View, class Operation, class T>
+void scan_on_device(cuda_backend const& backend, char const* call, Source const& source, View const& array, T const& initial, bool has_initial,
                     workspace_view const& workspace, Operation const& operation) {
-  static_assert(In::rank() == 1 && Out::rank() == 1, "a scan's arrays have one dimension");
-  using T = typename Out::element_type;
+  auto const in = as_source(source);
+  auto const out = as_view(array);
+  using In = cuda::std::remove_const_t<decltype(in)>;
+  using Out = cuda::std::remove_const_t<decltype(out)>;
+  static_assert(Out::rank() == 1, "a scan's arrays have one dimension");
+  static_assert(!cuda::std::is_const_v<typename Out::element_type>, "a scan's output is a view of elements that are not const");
+  static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
+  check_nothing_pending(call);
   std::int64_t const count = in.extent(0);
-  if (out.extent(0) != count) {
-    throw usage_error("scan: the input has " + std::to_string(count) + " elements, the output " + std::to_string(out.extent(0)));
-  }
+  require_extent_is(call, "the output has", out.extent(0), count);
+  check_distinct_elements(out, call);
   if (count == 0) return;
-  std::int64_t const tiles = scan_tiles<T>(count);
-  check_scan_workspace(workspace, lookback<T>::bytes(tiles));
-  lookback<T> nodes{static_cast<lookback_header*>(workspace.data),
-                    reinterpret_cast<node_word<T>*>(static_cast<std::byte*>(workspace.data) + sizeof(lookback_header)),
-                    make_lookback_layout(tiles)};
-  with_scan_tuning<T>(count, [&](auto tuning) {
-    tile_grid const grid(tiles);
-    ticket_walk const walk(nodes.header, tiles, blocks_of(grid));
-    launch_walk<tuning.threads, 1024, 1024>(backend, grid, walk, scan_array<Direction, Exclusive, tuning.elements>{}, in, out, initial,
-                                            has_initial, operation, nodes, walk);
-  });
+  scan_arguments<Direction, Exclusive, In, Out, T, Operation> arguments{
+      in, out, count, 0, 0, has_initial, is_contiguous(in), is_contiguous(out), initial, operation, nullptr, {}};
+  workspace_parts count_only;
+  std::size_t const needed = scan_workspace_for<T>(count, count_only, arguments.header, arguments.nodes.words);
+  workspace_parts parts(call, workspace, needed);
+  scan_workspace_for<T>(count, parts, arguments.header, arguments.nodes.words);
+  launch_scan(backend, call, arguments);
 }
 
 }  // namespace detail
 
-// Bytes of workspace for a scan of `count` elements of T. The workspace is zeroed as a whole once, before its first use, and stays valid
-// for any number of scans of up to that many elements, of this type, one at a time. After a launch that was aborted, zero it again.
+// Bytes of workspace for a scan of up to `count` elements that are joined as values of type T (the accumulator: that of the output's elements,
+// float for f16 and bf16, or what accumulate_as names). The workspace is zeroed as a whole once, before its first use, and stays valid for any
+// number of scans of up to that many elements, of any type of at most that size, one at a time. After a launch that was aborted, zero it again.
 template <class T>
 std::size_t scan_workspace_bytes(std::int64_t count) {
-  // The smallest tiles give the most nodes.
-  return detail::lookback<T>::bytes(ceil_div(count, 2048 / static_cast<int>(sizeof(T) / 4)));
+  detail::workspace_parts parts;
+  detail::lookback_header* header = nullptr;
+  detail::node_word<T>* words = nullptr;
+  return detail::scan_workspace_for<T>(count, parts, header, words);
 }
 
-// out[i] = D(in[0] .. in[i]), a NaN canonical; with `backward`, D(in[n-1] .. in[i]). `in` and `out` have one dimension, any stride and
-// alignment, and may be the same array; element types of 4 and 8 bytes. `operation` is plus{} or any other operator on device values,
-// applied in the tree of D, the earlier operand first. Asynchronous on the backend's stream, may be captured. Level: gpu_to_gpu, which is
-// also the fast one.
+// out[i] = D(in[0] .. in[i]); with `backward`, D(in[n-1] .. in[i]). `in` is a source of n elements: a view of any stride and alignment,
+// counting(), transformed(); `out` a view of as many, which may be the same array. Elements are converted to the accumulator, joined there by
+// `operation` (plus{}, minimum{}, maximum{}, accumulate_as<double>{}, or any other on device values) in the tree of D, the earlier operand first, and
+// the result, its NaN canonical, is rounded once to the output's type. Asynchronous on the backend's stream, may be captured. Level:
+// gpu_to_gpu, which is also the fast one. Throws usage_error and cuda_error.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class View, class Operation = plus>
+  requires operator_on<Operation, accumulator_t<Operation, typename View::element_type>>
 void inclusive_scan(cuda_backend const& backend, Source const& in, View const& out, workspace_view const& workspace,
                     Operation const& operation = {}) {
-  using T = typename View::element_type;
-  detail::scan_on_device<Direction, false>(backend, as_view(in), as_view(out), T{}, false, workspace, operation);
+  using T = accumulator_t<Operation, typename View::element_type>;
+  detail::scan_on_device<Direction, false>(backend, "inclusive_scan", in, out, T{}, false, workspace, operation);
+}
+
+// out[i] = operation(initial, D(in[0] .. in[i])).
+template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class View, class Operation = plus>
+void inclusive_scan(cuda_backend const& backend, Source const& in, View const& out,
+                    cuda::std::type_identity_t<accumulator_t<Operation, typename View::element_type>> const& initial,
+                    workspace_view const& workspace, Operation const& operation = {}) {
+  detail::scan_on_device<Direction, false>(backend, "inclusive_scan", in, out, initial, true, workspace, operation);
 }
 
 // out[0] = initial, out[i] = operation(initial, D(in[0] .. in[i-1])); backward likewise from the end.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class View, class Operation = plus>
-void exclusive_scan(cuda_backend const& backend, Source const& in, View const& out, typename View::element_type initial,
+void exclusive_scan(cuda_backend const& backend, Source const& in, View const& out,
+                    cuda::std::type_identity_t<accumulator_t<Operation, typename View::element_type>> const& initial,
                     workspace_view const& workspace, Operation const& operation = {}) {
-  detail::scan_on_device<Direction, true>(backend, as_view(in), as_view(out), initial, true, workspace, operation);
+  detail::scan_on_device<Direction, true>(backend, "exclusive_scan", in, out, initial, true, workspace, operation);
+}
+
+// The same from +0, for sums.
+template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class View, class Operation = plus>
+  requires operator_on<Operation, accumulator_t<Operation, typename View::element_type>>
+void exclusive_scan(cuda_backend const& backend, Source const& in, View const& out, workspace_view const& workspace,
+                    Operation const& operation = {}) {
+  static_assert(cuda::std::is_base_of_v<plus, Operation>, "exclusive_scan: name an initial value; only a sum begins with +0 by itself");
+  using T = accumulator_t<Operation, typename View::element_type>;
+  detail::scan_on_device<Direction, true>(backend, "exclusive_scan", in, out, T{}, true, workspace, operation);
 }
 
 }  // namespace tessera::inline v0_1

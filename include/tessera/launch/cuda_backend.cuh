@@ -52,17 +52,34 @@ inline std::int64_t blocks_of(tile_grid const& grid) {
 // Lets `kernel` have `bytes` of shared memory; above 48 KiB the device must be asked. The value belongs to the kernel, so that calls from
 // several threads set the same.
 template <class Kernel>
-void allow_shared_memory(Kernel* kernel, int bytes) {
+void allow_shared_memory(char const* call, Kernel* kernel, int bytes) {
   if (bytes <= 48 * 1024) return;
   int device = 0, most = 0;
-  check_cuda(cudaGetDevice(&device), "launch_tiled: cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "launch_tiled: cudaDeviceGetAttribute");
+  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), std::string(call) + ": cudaDeviceGetAttribute");
   if (bytes > most) {
-    throw usage_error("launch_tiled: the block's scratch is " + std::to_string(bytes) + " bytes, but a block of device " +
+    throw usage_error(std::string(call) + ": the block's scratch is " + std::to_string(bytes) + " bytes, but a block of device " +
                       std::to_string(device) + " has at most " + std::to_string(most) + " bytes of shared memory");
   }
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-             "launch_tiled: cudaFuncSetAttribute(shared memory, " + std::to_string(bytes) + ")");
+             std::string(call) + ": cudaFuncSetAttribute(shared memory, " + std::to_string(bytes) + ")");
+}
+
+// kernel<<<blocks, threads, shared_bytes, stream>>>(arguments...), or an exception in the name of `call`.
+template <class Kernel, class... Arguments>
+void launch_kernel(cuda_backend const& backend, char const* call, Kernel* kernel, std::int64_t blocks, int threads, int shared_bytes,
+                   Arguments const&... arguments) {
+  allow_shared_memory(call, kernel, shared_bytes);
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = backend.stream;
+  cudaError_t const code = cudaLaunchKernelEx(&config, kernel, arguments...);
+  if (code != cudaSuccess) {
+    check_cuda(code,
+               std::string(call) + ": kernel launch of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
+  }
 }
 
 // launch_tiled with a walk.
@@ -76,15 +93,7 @@ void launch_walk(cuda_backend const& backend, tile_grid const& grid, Walk const&
         [&](auto&... kernel_argument) {
           auto* const kernel =
               &tiled_kernel<Threads, ScratchBytes, ResidentThreads, Walk, Functor, std::remove_reference_t<decltype(kernel_argument)>...>;
-          allow_shared_memory(kernel, ScratchBytes);
-          cudaLaunchConfig_t config{};
-          config.gridDim = dim3(static_cast<unsigned>(blocks_of(grid)));
-          config.blockDim = dim3(Threads);
-          config.dynamicSmemBytes = ScratchBytes;
-          config.stream = backend.stream;
-          check_cuda(
-              cudaLaunchKernelEx(&config, kernel, walk, functor, grid, kernel_argument...),
-              "launch_tiled: kernel launch of " + std::to_string(blocks_of(grid)) + " blocks of " + std::to_string(Threads) + " threads");
+          launch_kernel(backend, "launch_tiled", kernel, blocks_of(grid), Threads, ScratchBytes, walk, functor, grid, kernel_argument...);
         },
         kernel_arguments);
   }

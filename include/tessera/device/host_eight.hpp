@@ -1,0 +1,134 @@
+// Eight neighbouring values on the host, which an operator joins side by side: in vector registers where operator and type are known to allow it
+// (sums of the usual types), else one after the other. The bits are the same. The only place that knows vectors.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include <cuda/std/bit>
+#include <cuda/std/type_traits>
+
+#include <tessera/accumulate.hpp>
+#include <tessera/arithmetic.hpp>
+#include <tessera/config.hpp>
+
+namespace tessera::inline v0_1::detail {
+
+// Vectors of 16 bytes, which every 64-bit machine has. Integers wrap, so they are unsigned.
+template <int Bytes, bool Floating>
+struct vector_of {};
+template <>
+struct vector_of<4, true> {
+  typedef float type __attribute__((vector_size(16)));
+};
+template <>
+struct vector_of<8, true> {
+  typedef double type __attribute__((vector_size(16)));
+};
+template <>
+struct vector_of<4, false> {
+  typedef std::uint32_t type __attribute__((vector_size(16)));
+};
+template <>
+struct vector_of<8, false> {
+  typedef std::uint64_t type __attribute__((vector_size(16)));
+};
+
+template <class Operation>
+inline constexpr bool is_sum = false;
+template <>
+inline constexpr bool is_sum<plus> = true;
+template <class A>
+inline constexpr bool is_sum<accumulate_as<A, plus>> = true;
+
+// `Count` neighbours, a power of two: one value, one vector, or two halves (no loops: compilers keep at -O2 what they find in loops in memory).
+template <class A, class Operation, int Count>
+class neighbours {
+  using half = neighbours<A, Operation, Count / 2>;
+
+ public:
+  // The values from[0] .. from[Count - 1].
+  static neighbours of(A const* from) { return {half::of(from), half::of(from + Count / 2)}; }
+  // D of from[0] and from[1], of from[2] and from[3], ...
+  static neighbours of_pairs(A const* from, Operation const& operation) {
+    return {half::of_pairs(from, operation), half::of_pairs(from + Count, operation)};
+  }
+  // `left` joined in front of each.
+  neighbours behind(A const& left, Operation const& operation) const { return {low_.behind(left, operation), high_.behind(left, operation)}; }
+  neighbours canonical_values() const { return {low_.canonical_values(), high_.canonical_values()}; }
+  void to(A* values) const {
+    low_.to(values);
+    high_.to(values + Count / 2);
+  }
+
+ private:
+  neighbours(half const& low, half const& high) : low_(low), high_(high) {}
+  half low_, high_;
+};
+
+template <class A, class Operation>
+class neighbours<A, Operation, 1> {
+ public:
+  static neighbours of(A const* from) { return neighbours(*from); }
+  static neighbours of_pairs(A const* from, Operation const& operation) { return neighbours(operation(from[0], from[1])); }
+  neighbours behind(A const& left, Operation const& operation) const { return neighbours(operation(left, value_)); }
+  neighbours canonical_values() const { return neighbours(canonical(value_)); }
+  void to(A* values) const { *values = value_; }
+
+ private:
+  explicit neighbours(A const& value) : value_(value) {}
+  A value_;
+};
+
+template <class A, class Operation, int Count>
+  requires(is_sum<Operation> && cuda::std::is_arithmetic_v<A> && sizeof(A) * Count == 16)
+class neighbours<A, Operation, Count> {
+  using vector = typename vector_of<sizeof(A), cuda::std::is_floating_point_v<A>>::type;
+  using bits_vector = typename vector_of<sizeof(A), false>::type;
+
+ public:
+  static neighbours of(A const* from) {
+    vector v;
+    std::memcpy(&v, from, sizeof(v));
+    return neighbours(v);
+  }
+  static neighbours of_pairs(A const* from, Operation const&) {
+    vector a, b;
+    std::memcpy(&a, from, sizeof(a));
+    std::memcpy(&b, from + Count, sizeof(b));
+    if constexpr (Count == 4) {
+      return neighbours(__builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7));
+    } else {
+      return neighbours(__builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3));
+    }
+  }
+  neighbours behind(A const& left, Operation const&) const { return neighbours(all_of(left) + values_); }
+  neighbours canonical_values() const {
+    if constexpr (cuda::std::is_floating_point_v<A>) {
+      auto const is_nan = (bits_vector)(values_ != values_);
+      auto const nan = (bits_vector)all_of(cuda::std::bit_cast<A>(float_bits<A>::canonical_nan));
+      return neighbours((vector)(((bits_vector)values_ & ~is_nan) | (nan & is_nan)));
+    } else {
+      return *this;
+    }
+  }
+  void to(A* values) const { std::memcpy(values, &values_, sizeof(values_)); }
+
+ private:
+  explicit neighbours(vector const& values) : values_(values) {}
+  static vector all_of(A const& value) {
+    using lane = cuda::std::remove_cvref_t<decltype(vector{}[0])>;
+    auto const one = static_cast<lane>(value);
+    if constexpr (Count == 4) {
+      return vector{one, one, one, one};
+    } else {
+      return vector{one, one};
+    }
+  }
+  vector values_;
+};
+
+template <class A, class Operation>
+using eight = neighbours<A, Operation, 8>;
+
+}  // namespace tessera::inline v0_1::detail

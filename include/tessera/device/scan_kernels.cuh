@@ -1,0 +1,380 @@
+// The two kernels of a scan: a block a tile for arrays of ordinary size and for sources that are read by index, and blocks of warps with roles that
+// stream long contiguous arrays. Both give the same bits.
+#pragma once
+
+#include <cuda/ptx>
+#include <cuda/std/cstdint>
+#include <cuda/std/type_traits>
+#include <nv/target>
+
+#include <tessera/accumulate.hpp>
+#include <tessera/config.hpp>
+#include <tessera/device/row_access.cuh>
+#include <tessera/group/warp_rows.cuh>
+#include <tessera/lookback/lookback.cuh>
+
+namespace tessera::inline v0_1::detail {
+
+template <scan_direction Direction, bool Exclusive, class S, class Out, class T, class Operation>
+struct scan_arguments {
+  static constexpr scan_direction direction = Direction;
+  static constexpr bool exclusive = Exclusive;
+  using source_type = S;
+  using output_type = Out;
+  using value_type = T;
+  using operation_type = Operation;
+  static constexpr int width = lane_width<S, T>;
+
+  S in;
+  Out out;
+  cuda::std::int64_t count;
+  cuda::std::uint32_t tiles;
+  cuda::std::uint32_t tickets;  // that the run takes in all
+  bool has_initial;
+  bool in_contiguous, out_contiguous;
+  T initial;
+  Operation operation;
+  lookback_header* header;
+  lookback<T> nodes;
+
+  // Where the tile of `size` elements from position `first` on lies in the array, if anywhere.
+  __device__ __forceinline__ tile_place place_of(cuda::std::int64_t first, int size) const {
+    tile_place place{count, first, nullptr, size, false};
+    if constexpr (has_vectors<S>) {
+      if (in_contiguous) {
+        auto const* const begin = reinterpret_cast<char const*>(source_memory<S>::array(in).data_handle());
+        constexpr cuda::std::int64_t bytes = sizeof(typename source_memory<S>::memory_type);
+        cuda::std::int64_t const at = (Direction == forward ? first : count - first - size) * bytes;
+        place.lowest = begin + at;
+        auto const skew = static_cast<cuda::std::int64_t>(reinterpret_cast<cuda::std::uintptr_t>(place.lowest) & 15u);
+        place.complete = at - skew >= 0 && at + size * bytes + (skew == 0 ? 0 : 16 - skew) <= count * bytes;
+      }
+    }
+    return place;
+  }
+
+  // The value that a prefix is written as; `nothing` is the prefix of no element.
+  __device__ __forceinline__ auto result(T const& prefix, bool nothing) const {
+    using element = typename Out::element_type;
+    if constexpr (Exclusive) {
+      return conversion<element, T>::of(nothing ? initial : canonical(operation(initial, prefix)));
+    } else {
+      return conversion<element, T>::of(canonical(has_initial ? operation(initial, prefix) : prefix));
+    }
+  }
+};
+
+// Uninitialised values in shared memory, whatever their constructors.
+template <class T, int Count>
+struct shared_values {
+  alignas(sizeof(T) % 16 == 0 ? 16 : alignof(T)) unsigned char bytes[sizeof(T) * Count];
+  __device__ __forceinline__ T* data() { return reinterpret_cast<T*>(bytes); }
+  __device__ __forceinline__ T& operator[](int i) { return data()[i]; }
+};
+
+// ---- a block a tile
+
+template <int Threads, int Rows, class Arguments>
+__global__ __launch_bounds__(Threads, 768 / Threads) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
+  using T = typename Arguments::value_type;
+  constexpr int width = Arguments::width, warps = Threads / 32, piece = Rows * 32 * width, tile_size = warps * piece;
+  __shared__ shared_values<T, warps> warp_totals;
+  __shared__ shared_values<T, most_nodes_in_front> in_front;
+  __shared__ int found;
+  __shared__ cuda::std::uint32_t ticket;
+  int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  if (threadIdx.x == 0) ticket = a.header->take(a.header->base());
+  __syncthreads();
+  cuda::std::int64_t const tile = ticket, first = tile * tile_size;
+  tile_place const place = a.place_of(first, tile_size);
+  tile_reader<Arguments::direction, T, typename Arguments::source_type> const reader(a.in, place);
+
+  warp_prefixes<Arguments::exclusive, T, Rows, width, typename Arguments::operation_type> prefixes;
+  reader.read(warp * piece + lane * width, 32 * width, prefixes.rows.value);
+  T const total = prefixes.scan(lane, a.operation);
+  if (lane == 31) warp_totals[warp] = total;
+  __syncthreads();
+
+  T node = warp_totals[lane % warps];
+#pragma unroll
+  for (int j = 0; (1 << j) < warps; ++j) {
+    T const before = shuffle(node, (warp >> (j + 1)) << (j + 1));
+    if ((warp >> j & 1) != 0) prefixes.prepend(before, a.operation);
+    T const beside = shuffle_xor(node, 1 << j);
+    node = (lane >> j & 1) != 0 ? a.operation(beside, node) : a.operation(node, beside);
+  }
+  node = shuffle(node, 0);
+  if (warp == 0) {
+    cuda::std::uint32_t const run = a.header->run();
+    if (lane == 0 && tile + 1 < a.tiles) a.nodes.publish(run, 0, tile, node);
+    int const number = a.nodes.template gather<0>(run, 0, tile, node, a.operation, in_front.data());
+    if (lane == 0) {
+      found = number;
+      if (tile + 1 == a.tiles) a.header->finish(a.tickets);
+    }
+  }
+  __syncthreads();
+  int const number = found;
+#pragma unroll 1
+  for (int k = 0; k < number; ++k) prefixes.prepend(in_front[k], a.operation);
+  write_rows<Arguments::direction, Rows, width>(a.out, a.count, first + warp * piece, lane, a.out_contiguous, [&](int r, int v) {
+    return a.result(prefixes.rows.value[r][v], r == 0 && v == 0 && tile == 0 && threadIdx.x == 0);
+  });
+}
+
+// ---- long arrays
+
+// Shape of a streaming scan: a tile is `chunks` pieces of `rows` rows of 512 bytes, one scanner warp each.
+template <class S, class T>
+struct stream_shape {
+  static constexpr int width = lane_width<S, T>;
+  static constexpr int chunks = sizeof(T) <= 4 ? 16 : 8;
+  static constexpr int values = sizeof(T) <= 8 ? 16 : 8;  // of a lane
+  static constexpr int rows = values / width;
+  static constexpr int tile_rows = chunks * rows, tile_size = chunks * rows * 32 * width;
+  static constexpr bool possible = has_vectors<S> && (tile_rows == 32 || tile_rows == 64);
+
+  static constexpr int stages = 6;       // tiles on their way
+  static constexpr int reducers = 3;     // warps that form the tiles' own sums
+  static constexpr int gatherers = 2;    // warps that look back
+  static constexpr int look_delay = 2;   // tiles that have landed behind a tile before its neighbours are looked for
+  static constexpr int threads = (1 + reducers + gatherers + chunks) * 32;
+  // A warp that takes every k-th stage must meet each stage in the same order always, else it could take one lap's signal for another's.
+  static_assert(stages % reducers == 0 && stages % gatherers == 0 && look_delay <= reducers);
+  static constexpr int stage_bytes = tile_rows * 512 + 128;  // a misaligned tile reaches into 16 bytes more
+  static constexpr int shared_bytes = stages * stage_bytes;
+};
+
+template <class Arguments>
+struct stream_scan {
+  using T = typename Arguments::value_type;
+  using S = typename Arguments::source_type;
+  using Operation = typename Arguments::operation_type;
+  using shape = stream_shape<S, T>;
+  using u32 = cuda::std::uint32_t;
+  using u64 = cuda::std::uint64_t;
+  using i64 = cuda::std::int64_t;
+  static constexpr int width = shape::width, rows = shape::rows, chunks = shape::chunks, stages = shape::stages, tile_size = shape::tile_size;
+  static constexpr u32 no_tile = 0xFFFFFFFFu;
+
+  // A stage is filled by the loader, reduced, gathered for, scanned, and empty again.
+  struct shared_state {
+    u64 full[stages], reduced[stages], gathered[stages], empty[stages];
+    u32 tile[stages];
+    int found[stages];
+    shared_values<T, stages * 2 * chunks> chunk_nodes;  // of 1, 2, 4 .. chunks, one level behind the other
+    shared_values<T, stages> total;
+    shared_values<T, stages * most_nodes_in_front> in_front;
+  };
+
+  __device__ __forceinline__ static void wait(u64& barrier, unsigned lap) {
+    while (!cuda::ptx::mbarrier_try_wait_parity(&barrier, lap & 1u)) {
+    }
+  }
+  __device__ __forceinline__ static void arrive(u64& barrier) { cuda::ptx::mbarrier_arrive(&barrier); }
+
+  using address = cuda::std::uintptr_t;
+  using memory_type = typename source_memory<S>::memory_type;
+  using reader = tile_reader<Arguments::direction, T, S>;
+
+  // The tile in its stage, which begins with the 16-byte piece that the tile's lowest element lies in; what lies beyond the array is anything.
+  __device__ __forceinline__ static tile_place place_in_stage(Arguments const& a, i64 first, char const* stage) {
+    tile_place place = a.place_of(first, tile_size);
+    place.lowest = stage + (reinterpret_cast<address>(place.lowest) & 15u);
+    place.complete = true;
+    return place;
+  }
+
+  // Fills a stage: the aligned 16-byte pieces that lie in the array at once and in the background, what is left of its ends by hand.
+  __device__ __forceinline__ static void fill(Arguments const& a, u32 tile, char* stage, u64& full) {
+    tile_place const place = a.place_of(i64{tile} * tile_size, tile_size);
+    address const lowest = reinterpret_cast<address>(place.lowest), piece = lowest & ~address{15};
+    address low = piece, high = (lowest + tile_size * sizeof(memory_type) + 15u) & ~address{15};
+    if (!place.complete) {
+      address const begin = reinterpret_cast<address>(source_memory<S>::array(a.in).data_handle());
+      address const end = begin + static_cast<address>(a.count) * sizeof(memory_type);
+      address const from = low < begin ? begin : low, to = high > end ? end : high;
+      low = (from + 15u) & ~address{15};
+      high = to & ~address{15};
+      if (high < low) high = low;
+      auto const copy = [&](address first_element, address last) {
+        for (address at = first_element; at < last; at += sizeof(memory_type))
+          *reinterpret_cast<memory_type*>(stage + (at - piece)) = *reinterpret_cast<memory_type const*>(at);
+      };
+      copy(from, low < to ? low : to);
+      copy(high > low ? high : (low < to ? low : to), to);
+    }
+    auto const bytes = static_cast<u32>(high - low);
+    cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared, &full, bytes);
+    if (bytes > 0) {
+      cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, stage + (low - piece), reinterpret_cast<char const*>(low),
+                               bytes, &full);
+    }
+  }
+
+  __device__ __forceinline__ static void load(Arguments const& a, shared_state& s, char* stage_memory, u32 base, u32 ticket) {
+    int stopped = 0;
+    for (unsigned i = 0;; ++i) {
+      unsigned const stage = i % stages;
+      if (i >= stages) wait(s.empty[stage], i / stages - 1);
+      if (ticket >= a.tiles) {
+        // Each role's warps see the end; so do those that wait for a stage behind theirs.
+        s.tile[stage] = no_tile;
+        arrive(s.full[stage]);
+        if (++stopped == shape::reducers) return;
+        continue;
+      }
+      u32 const tile = ticket;
+      ticket = a.header->take(base);
+      s.tile[stage] = tile;
+      fill(a, tile, stage_memory + stage * shape::stage_bytes, s.full[stage]);
+    }
+  }
+
+  // D of a tile and of its aligned runs of chunks, by one warp.
+  __device__ __forceinline__ static T reduce(reader const& tile, T* chunk_nodes, int lane, Operation const& operation) {
+    constexpr int batches = shape::tile_rows / 32;
+    T batch_node[batches];
+#pragma unroll
+    for (int b = 0; b < batches; ++b) {
+      T node[32];
+#pragma unroll
+      for (int k = 0; k < 32; k += 8) {
+        T value[8][width];
+        tile.read(((b * 32 + k) * 32 + lane) * width, 32 * width, value);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+#pragma unroll
+          for (int d = 1; d < width; d *= 2) {
+#pragma unroll
+            for (int v = 0; v < width; v += 2 * d) value[i][v] = operation(value[i][v], value[i][v + d]);
+          }
+          node[k + i] = value[i][0];
+        }
+      }
+      exchange_rows<32, 0>(node, lane, operation);
+      T joined = node[0];
+      int at = 0;
+#pragma unroll
+      for (int k = 0; k < 5; ++k) {
+        if ((1 << k) >= rows && (1 << k) < shape::tile_rows) {
+          if (lane % (1 << k) == 0) chunk_nodes[at + ((b * 32 + lane) >> k)] = joined;
+          at += shape::tile_rows >> k;
+        }
+        T const beside = shuffle_xor(joined, 1 << k);
+        joined = (lane >> k & 1) != 0 ? operation(beside, joined) : operation(joined, beside);
+      }
+      if (batches > 1 && lane == 0) chunk_nodes[at + b] = joined;
+      batch_node[b] = joined;
+    }
+    static_assert(batches <= 2);
+    if constexpr (batches == 1) {
+      return batch_node[0];
+    } else {
+      return operation(batch_node[0], batch_node[1]);
+    }
+  }
+
+  __device__ __forceinline__ static void run(Arguments const& a, char* stage_memory, shared_state& s) {
+    int const lane = static_cast<int>(threadIdx.x) % 32;
+    unsigned const warp = threadIdx.x / 32;
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < stages; ++i) {
+        cuda::ptx::mbarrier_init(&s.full[i], 1);
+        cuda::ptx::mbarrier_init(&s.reduced[i], 1);
+        cuda::ptx::mbarrier_init(&s.gathered[i], 1);
+        cuda::ptx::mbarrier_init(&s.empty[i], chunks);
+      }
+      cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+      cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    }
+    u32 run_number = 0, base = 0, ticket = 0;
+    if (threadIdx.x == 0) {
+      base = a.header->base();
+      ticket = a.header->take(base);
+    } else if (warp > 0 && warp <= shape::reducers + shape::gatherers) {
+      run_number = a.header->run();
+    }
+    __syncthreads();
+    if (warp == 0) {
+      if (lane == 0) load(a, s, stage_memory, base, ticket);
+      return;
+    }
+    if (warp <= shape::reducers) {
+      for (unsigned i = warp - 1;; i += shape::reducers) {
+        unsigned const stage = i % stages;
+        wait(s.full[stage], i / stages);
+        u32 const tile = s.tile[stage];
+        if (tile == no_tile) return;
+        tile_place const place = place_in_stage(a, i64{tile} * tile_size, stage_memory + stage * shape::stage_bytes);
+        T const total = reduce(reader(a.in, place), s.chunk_nodes.data() + stage * 2 * chunks, lane, a.operation);
+        if (lane == 0) {
+          if (tile + 1 < a.tiles) a.nodes.publish(run_number, 0, tile, total);
+          s.total[static_cast<int>(stage)] = total;
+        }
+        __syncwarp();
+        if (lane == 0) arrive(s.reduced[stage]);
+      }
+    }
+    if (warp <= shape::reducers + shape::gatherers) {
+      for (unsigned i = warp - 1 - shape::reducers;; i += shape::gatherers) {
+        unsigned const stage = i % stages;
+        wait(s.full[stage], i / stages);
+        u32 const tile = s.tile[stage];
+        if (tile == no_tile) return;
+        wait(s.reduced[stage], i / stages);
+        // Most neighbours have published by the time that the block's next tiles have come.
+        unsigned const later = i + shape::look_delay;
+        wait(s.full[later % stages], later / stages);
+        int const found = a.nodes.template gather<100>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
+                                                       s.in_front.data() + stage * most_nodes_in_front);
+        if (lane == 0) {
+          s.found[stage] = found;
+          if (tile + 1 == a.tiles) a.header->finish(a.tickets);
+        }
+        __syncwarp();
+        if (lane == 0) arrive(s.gathered[stage]);
+      }
+    }
+    int const chunk = static_cast<int>(warp) - 1 - shape::reducers - shape::gatherers;
+#pragma unroll 1
+    for (unsigned i = 0;; ++i) {
+      unsigned const stage = i % stages;
+      wait(s.full[stage], i / stages);
+      u32 const tile = s.tile[stage];
+      if (tile == no_tile) return;
+      i64 const first = i64{tile} * tile_size;
+      tile_place const place = place_in_stage(a, first, stage_memory + stage * shape::stage_bytes);
+      warp_prefixes<Arguments::exclusive, T, rows, width, Operation> prefixes;
+      reader(a.in, place).read((chunk * rows * 32 + lane) * width, 32 * width, prefixes.rows.value);
+      prefixes.scan(lane, a.operation);
+      wait(s.gathered[stage], i / stages);
+      T const* level = s.chunk_nodes.data() + stage * 2 * chunks;
+#pragma unroll
+      for (int j = 0; (1 << j) < chunks; ++j) {
+        if ((chunk >> j & 1) != 0) prefixes.prepend(level[(chunk >> j) - 1], a.operation);
+        level += chunks >> j;
+      }
+      int const found = s.found[stage];
+      T const* const in_front = s.in_front.data() + stage * most_nodes_in_front;
+#pragma unroll 1
+      for (int k = 0; k < found; ++k) prefixes.prepend(in_front[k], a.operation);
+      __syncwarp();
+      if (lane == 0) arrive(s.empty[stage]);
+      write_rows<Arguments::direction, rows, width>(a.out, a.count, first + chunk * rows * 32 * width, lane, a.out_contiguous, [&](int r, int v) {
+        return a.result(prefixes.rows.value[r][v], r == 0 && v == 0 && tile == 0 && chunk == 0 && lane == 0);
+      });
+    }
+  }
+};
+
+// One block a multiprocessor; code for compute capability 9.0 and later, the launch asks.
+template <class Arguments>
+__global__ __launch_bounds__(stream_shape<typename Arguments::source_type, typename Arguments::value_type>::threads, 1) void scan_stream_kernel(
+    __grid_constant__ Arguments const a) {
+  NV_IF_TARGET(NV_PROVIDES_SM_90, (extern __shared__ __align__(128) char tessera_stages[];
+                                   __shared__ typename stream_scan<Arguments>::shared_state state;
+                                   stream_scan<Arguments>::run(a, tessera_stages, state);))
+}
+
+}  // namespace tessera::inline v0_1::detail

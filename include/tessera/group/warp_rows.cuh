@@ -1,0 +1,150 @@
+// A warp's aligned piece of a sequence in registers, and its prefixes by D: `Rows` rows of 32 lanes times `Width` values. Value v of lane l in
+// row r is number (32 r + l) Width + v of the piece.
+#pragma once
+
+#include <cuda/std/bit>
+
+#include <tessera/config.hpp>
+#include <tessera/dyadic.hpp>
+#include <tessera/group/shuffle.cuh>
+
+namespace tessera::inline v0_1::detail {
+
+// Joins the nodes of 2, 4, .. 32 neighbouring lanes; before(j, node) is given the node of 2^j lanes beside the caller's own. `position` counts in
+// the order of the operands. Gives the node of all `Width` lanes.
+template <int Width, class T, class Combine, class Before>
+__device__ __forceinline__ T join_lanes(T node, int position, Combine const& combine, Before const& before, unsigned mask = full_warp) {
+#pragma unroll
+  for (int j = 0; (1 << j) < Width; ++j) {
+    T const beside = shuffle_xor(node, 1 << j, mask);
+    before(j, beside);
+    node = (position >> j & 1) != 0 ? combine(beside, node) : combine(node, beside);
+  }
+  return node;
+}
+
+// From `Rows` values a lane, one of each row, to D of row l on lane l, by halves: Rows - 1 exchanges in place of 5 Rows. Rows is a power of two of at most
+// 32; fewer than 32 rows repeat (lane l holds row l % Rows) after the caller joins the remaining lanes.
+template <int Rows, int Bit, class T, int Size, class Combine>
+__device__ __forceinline__ void exchange_rows(T (&node)[Size], int lane, Combine const& combine) {
+  if constexpr (Rows > 1) {
+    bool const upper = (lane >> Bit & 1) != 0;
+#pragma unroll
+    for (int q = 0; q < Rows / 2; ++q) {
+      // Values, not places: a choice between places would put the array into memory.
+      T const low = node[2 * q], high = node[2 * q + 1];
+      T const kept = upper ? T(high) : T(low);
+      T const got = shuffle_xor(upper ? T(low) : T(high), 1 << Bit);
+      node[q] = upper ? combine(got, kept) : combine(kept, got);
+    }
+    exchange_rows<Rows / 2, Bit + 1>(node, lane, combine);
+  }
+}
+
+template <class T, int Rows, int Width>
+class warp_rows {
+  static_assert(cuda::std::has_single_bit(static_cast<unsigned>(Rows)) && cuda::std::has_single_bit(static_cast<unsigned>(Width)));
+
+ public:
+  static constexpr int rows = Rows, width = Width, size = Rows * 32 * Width;
+  T value[Rows][Width];
+
+  // Every value becomes D of the piece up to and with it.
+  template <class Combine>
+  __device__ __forceinline__ void scan(int lane, Combine const& combine) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+#pragma unroll
+      for (int d = 1; d < Width; d *= 2) {
+#pragma unroll
+        for (int v = 0; v < Width; ++v) {
+          if ((v & d) != 0) value[r][v] = combine(value[r][(v & ~(2 * d - 1)) | (d - 1)], value[r][v]);
+        }
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 5; ++j) {
+      bool const after = (lane >> j & 1) != 0;
+      int const from = (lane & ~((2 << j) - 1)) | ((1 << j) - 1);
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) {
+        T before = shuffle(value[r][Width - 1], from);
+        if constexpr (has_identity<Combine, T>) {
+          // No branch, no selection per value.
+          if (!after) before = combine.template identity<T>();
+#pragma unroll
+          for (int v = 0; v < Width; ++v) value[r][v] = combine(before, value[r][v]);
+        } else if (after) {
+#pragma unroll
+          for (int v = 0; v < Width; ++v) value[r][v] = combine(before, value[r][v]);
+        }
+      }
+    }
+#pragma unroll
+    for (int k = 1; k < Rows; k *= 2) {
+#pragma unroll
+      for (int g = 0; g < Rows; g += 2 * k) {
+        T const before = shuffle(value[g + k - 1][Width - 1], 31);
+#pragma unroll
+        for (int r = g + k; r < g + 2 * k; ++r) {
+#pragma unroll
+          for (int v = 0; v < Width; ++v) value[r][v] = combine(before, value[r][v]);
+        }
+      }
+    }
+  }
+
+  // D of the piece, right on the last lane, after scan().
+  __device__ __forceinline__ T const& last() const { return value[Rows - 1][Width - 1]; }
+
+  // Every value moves one place on; the first becomes `first`.
+  __device__ __forceinline__ void shift(int lane, T first) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      T const turned = shuffle(value[r][Width - 1], (lane + 31) % 32);
+      T const arriving = lane > 0 ? turned : first;
+      first = turned;
+#pragma unroll
+      for (int v = Width - 1; v > 0; --v) value[r][v] = value[r][v - 1];
+      value[r][0] = arriving;
+    }
+  }
+};
+
+// The prefixes of a warp's piece, inclusive or exclusive, to which nodes in front are added, nearer ones first.
+template <bool Exclusive, class T, int Rows, int Width, class Combine>
+class warp_prefixes {
+ public:
+  using piece = warp_rows<T, Rows, Width>;
+  piece rows;
+
+  // Gives D of the piece on the last lane.
+  __device__ __forceinline__ T scan(int lane, Combine const& combine) {
+    rows.scan(lane, combine);
+    T const total = rows.last();
+    if constexpr (Exclusive) {
+      T none = total;
+      if constexpr (padded) none = combine.template identity<T>();
+      rows.shift(lane, none);
+      empty_ = lane == 0;
+    }
+    return total;
+  }
+  __device__ __forceinline__ void prepend(T const& node, Combine const& combine) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+#pragma unroll
+      for (int v = 0; v < Width; ++v) rows.value[r][v] = combine(node, rows.value[r][v]);
+    }
+    if constexpr (Exclusive && !padded) {
+      if (empty_) rows.value[0][0] = node;
+      empty_ = false;
+    }
+  }
+
+ private:
+  static constexpr bool padded = has_identity<Combine, T>;
+  bool empty_ = false;  // the first value is the prefix of nothing; where the operator has an identity, that stands for it
+};
+
+}  // namespace tessera::inline v0_1::detail
