@@ -2,14 +2,14 @@
 // data. Each result is compared with the host backend's before and after it is timed; a wrong one is reported and gets no time.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "support/cases.hpp"
+#include "support/compare.hpp"
+#include "support/copy_kernel.cuh"
 #include "support/deterministic_path.cuh"
 #include "support/device_array.cuh"
 #include "support/environment.cuh"
@@ -17,6 +17,7 @@
 #include "support/graph_timer.cuh"
 #include "support/measurement.cuh"
 #include "support/options.hpp"
+#include "support/program.cuh"
 #include "support/report.cuh"
 #include "support/rivals.cuh"
 
@@ -86,9 +87,7 @@ measurement measure(cudaStream_t stream, replay_plan const& plan, scatter_case c
   {
     device_array<float> target(values.size());
     m.cells[copy].time = time_replays(stream, plan, [&] {
-      copy_16_bytes_a_thread<<<blocks_for(elements / 4), rival_threads, 0, stream>>>(reinterpret_cast<uint4 const*>(device_values),
-                                                                                     reinterpret_cast<uint4*>(target.data()), elements / 4);
-      check(cudaGetLastError(), "copy");
+      copy_by_kernel(stream, device_values, target.data(), 4 * elements);
     });
     m.cells[copy].fault = compare_bits(values, target.download());
   }
@@ -163,26 +162,6 @@ bool run(options const& chosen) {
 }  // namespace benchmark
 
 int main(int count, char** arguments) {
-  benchmark::options chosen;
-  try {
-    chosen = benchmark::parse_options(count, arguments);
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "tessera_benchmarks: %s\n%s", e.what(), benchmark::usage.data());
-    return 2;
-  }
-  if (chosen.help) {
-    std::fputs(benchmark::usage.data(), stdout);
-    return 0;
-  }
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::puts("skipped: there is no GPU that CUDA can use");
-    return 77;
-  }
-  try {
-    return benchmark::run(chosen) ? 0 : 1;
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "tessera_benchmarks: %s\n", e.what());
-    return 1;
-  }
+  constexpr benchmark::program_description program{"tessera_benchmarks", "a sixteenth of the data and few replays"};
+  return benchmark::run_program(count, arguments, program, benchmark::run);
 }

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "values.hpp"
 
 namespace benchmark {
 
@@ -31,8 +32,9 @@ inline std::string to_string(keys distribution) {
   }
 }
 
-// In units of M = 2^20 or K = 2^10 where it is a multiple of them.
+// In units of G = 2^30, M = 2^20 or K = 2^10 where it is a multiple of them.
 inline std::string short_number(std::int64_t number) {
+  if (number > 0 && number % (1 << 30) == 0) return std::to_string(number >> 30) + "G";
   if (number > 0 && number % (1 << 20) == 0) return std::to_string(number >> 20) + "M";
   if (number > 0 && number % (1 << 10) == 0) return std::to_string(number >> 10) + "K";
   return std::to_string(number);
@@ -51,30 +53,11 @@ inline std::vector<scatter_case> all_cases(std::int64_t divisor) {
           {n, 128, n, keys::uniform}, {n, 1, m, keys::uniform}, {n, 1, 1, keys::one_row}};
 }
 
-// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators" (2014), splitmix64.
-class splitmix64 {
- public:
-  explicit splitmix64(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-// Floats of both signs with full significands and 24 binary orders of magnitude, so that nearly every addition rounds. None is zero.
+// Random floats (values.hpp).
 inline std::vector<float> make_values(std::int64_t count, std::uint64_t seed) {
   splitmix64 next(seed);
   std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) {
-    std::uint64_t const bits = next();
-    auto const exponent = static_cast<std::uint32_t>(127 - 12 + (bits >> 32) % 24);
-    value = std::bit_cast<float>((static_cast<std::uint32_t>(bits) & 0x807FFFFFu) | exponent << 23);
-  }
+  for (float& value : values) value = random_element<float>::of(next());
   return values;
 }
 

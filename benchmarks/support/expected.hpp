@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <tessera/tessera.hpp>
-#include <tessera/verify/difference.hpp>
 
 #include "add_rows.hpp"
 
@@ -65,22 +62,6 @@ std::vector<float> bounds_of_any_order(std::span<float const> values, std::vecto
     bounds[i] = static_cast<float>(16 * std::sqrt(static_cast<double>(count[i / Columns] + 1)) * 0x1p-24 * magnitude[i]);
   }
   return bounds;
-}
-
-// Empty, or a sentence about the first element whose bits differ.
-inline std::string compare_bits(std::span<float const> expected, std::span<float const> got) {
-  auto const found = tessera::verify::first_difference(std::as_bytes(expected), std::as_bytes(got), sizeof(float));
-  return found ? tessera::verify::to_string(*found) : std::string();
-}
-
-// Empty, or a sentence about the first element that is too far away; a NaN is.
-inline std::string compare_within(std::span<float const> expected, std::span<float const> got, std::span<float const> bounds) {
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (std::abs(double{expected[i]} - double{got[i]}) <= double{bounds[i]}) continue;
-    return "element " + std::to_string(i) + ": " + std::to_string(expected[i]) + " and " + std::to_string(got[i]) +
-           ", further apart than any order of adding makes";
-  }
-  return {};
 }
 
 }  // namespace benchmark

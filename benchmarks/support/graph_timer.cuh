@@ -1,4 +1,4 @@
-// Timing by replays of a CUDA graph, so that the launches of the host are not in the figures.
+// Timing by replays of CUDA graphs, so that the launches of the host are not in the figures.
 #pragma once
 
 #include <algorithm>
@@ -24,39 +24,71 @@ struct timing {
   double median, least, most;
 };
 
+inline timing timing_of(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return {times[times.size() / 2], times.front(), times.back()};
+}
+
+// Launches of some work as a graph, to be replayed on the stream that they were captured on.
+class captured_launches {
+ public:
+  // `work` puts its work on `stream`; it has been done before, so that its kernels are loaded. Throws for any error of CUDA.
+  template <class Work>
+  captured_launches(cudaStream_t stream, int launches, Work const& work) : stream_(stream), launches_(launches) {
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    try {
+      for (int i = 0; i < launches; ++i) work();
+    } catch (...) {
+      (void)cudaStreamEndCapture(stream, &graph);
+      if (graph != nullptr) (void)cudaGraphDestroy(graph);
+      throw;
+    }
+    check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    cudaError_t const made = cudaGraphInstantiate(&executable_, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    check(made, "cudaGraphInstantiate");
+    check(cudaEventCreate(&begin_), "cudaEventCreate");
+    check(cudaEventCreate(&end_), "cudaEventCreate");
+  }
+  ~captured_launches() {
+    if (begin_ != nullptr) (void)cudaEventDestroy(begin_);
+    if (end_ != nullptr) (void)cudaEventDestroy(end_);
+    if (executable_ != nullptr) (void)cudaGraphExecDestroy(executable_);
+  }
+  captured_launches(captured_launches const&) = delete;
+  captured_launches& operator=(captured_launches const&) = delete;
+
+  // Waits; milliseconds of one launch.
+  double replay() {
+    check(cudaEventRecord(begin_, stream_), "cudaEventRecord");
+    check(cudaGraphLaunch(executable_, stream_), "cudaGraphLaunch");
+    check(cudaEventRecord(end_, stream_), "cudaEventRecord");
+    check(cudaEventSynchronize(end_), "a graph's replay");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
+    return double{milliseconds} / launches_;
+  }
+
+ private:
+  cudaStream_t stream_;
+  int launches_;
+  cudaGraphExec_t executable_ = nullptr;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
 // Times `work`, which puts its work on `stream`: once as it is (which loads the kernels), then captured. Throws for any error of CUDA.
 template <class Work>
 timing time_replays(cudaStream_t stream, replay_plan const& plan, Work const& work) {
   work();
   check(cudaStreamSynchronize(stream), "the work to be timed");
-
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  for (int i = 0; i < plan.launches_per_graph; ++i) work();
-  check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-
-  cudaEvent_t begin = nullptr, end = nullptr;
-  check(cudaEventCreate(&begin), "cudaEventCreate");
-  check(cudaEventCreate(&end), "cudaEventCreate");
+  captured_launches launches(stream, plan.launches_per_graph, work);
   std::vector<double> times;
   for (int i = 0; i < plan.warm_up_replays + plan.replays; ++i) {
-    check(cudaEventRecord(begin, stream), "cudaEventRecord");
-    check(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
-    check(cudaEventRecord(end, stream), "cudaEventRecord");
-    check(cudaEventSynchronize(end), "a graph's replay");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
-    if (i >= plan.warm_up_replays) times.push_back(double{milliseconds} / plan.launches_per_graph);
+    double const milliseconds = launches.replay();
+    if (i >= plan.warm_up_replays) times.push_back(milliseconds);
   }
-  check(cudaEventDestroy(begin), "cudaEventDestroy");
-  check(cudaEventDestroy(end), "cudaEventDestroy");
-  check(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
-  check(cudaGraphDestroy(graph), "cudaGraphDestroy");
-
-  std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], times.front(), times.back()};
+  return timing_of(times);
 }
 
 }  // namespace benchmark

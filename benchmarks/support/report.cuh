@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,13 +11,12 @@
 #include "json_writer.hpp"
 #include "measurement.cuh"
 #include "options.hpp"
+#include "program.cuh"
 
 namespace benchmark {
 
 inline void print_heading(environment const& here) {
-  std::printf("%s (sm %s, %d multiprocessors, L2 %.0f MiB), driver %s, CUDA runtime %s, commit %s, %s\n", here.device.c_str(),
-              here.compute_capability.c_str(), here.multiprocessors, static_cast<double>(here.l2_bytes) / (1 << 20), here.driver.c_str(),
-              here.cuda_runtime.c_str(), here.commit.c_str(), here.date.c_str());
+  print_environment(here);
   std::printf("Milliseconds; K is 2^10, M is 2^20. TB/s: the least bytes that any algorithm moves, by the total.\n\n");
   std::printf("%-27s %8s | %8s %8s %8s | %8s %8s %8s %8s %8s | %7s %7s %6s\n", "float32", "copy", "naive", "red.v4", "tessera", "open",
               "stage", "sort", "reduce", "total", "/red.v4", "/naive", "TB/s");
@@ -83,30 +81,14 @@ inline void write_case(json_writer& json, measurement const& m) {
 
 // Throws std::runtime_error where the file cannot be written.
 inline void write_json(options const& chosen, replay_plan const& plan, environment const& here, std::vector<measurement> const& measured) {
-  FILE* const file = std::fopen(chosen.json.c_str(), "w");
-  if (file == nullptr) throw std::runtime_error("cannot write " + chosen.json);
-  json_writer json(file);
-  json.begin(nullptr, '{');
-  json.text("program", "scatter_rows");
-  json.text("device", here.device);
-  json.text("compute_capability", here.compute_capability);
-  json.integer("multiprocessors", here.multiprocessors);
-  json.integer("l2_bytes", here.l2_bytes);
-  json.text("driver", here.driver);
-  json.text("cuda_runtime", here.cuda_runtime);
-  json.text("commit", here.commit);
-  json.text("date", here.date);
-  json.boolean("quick", chosen.quick);
-  json.text("filter", chosen.filter);
-  json.integer("launches_per_graph", plan.launches_per_graph);
-  json.integer("warm_up_replays", plan.warm_up_replays);
-  json.integer("replays", plan.replays);
-  json.begin("cases", '[');
-  for (measurement const& m : measured) write_case(json, m);
-  json.end(']');
-  json.end('}');
-  std::fputc('\n', file);
-  if (std::fclose(file) != 0) throw std::runtime_error("cannot write " + chosen.json);
+  write_document(chosen, here, "scatter_rows", [&](json_writer& json) {
+    json.integer("launches_per_graph", plan.launches_per_graph);
+    json.integer("warm_up_replays", plan.warm_up_replays);
+    json.integer("replays", plan.replays);
+    json.begin("cases", '[');
+    for (measurement const& m : measured) write_case(json, m);
+    json.end(']');
+  });
 }
 
 }  // namespace benchmark

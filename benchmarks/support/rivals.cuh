@@ -1,4 +1,4 @@
-// What the library is compared with: atomics written by hand, and a copy as the limit.
+// What the scatter is compared with: atomics written by hand.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,10 @@
 #include <cuda_runtime.h>
 #include <nv/target>
 
+#include "copy_kernel.cuh"
 #include "device_array.cuh"
 
 namespace benchmark {
-
-inline constexpr int rival_threads = 256;
-
-inline unsigned blocks_for(std::int64_t threads) { return static_cast<unsigned>((threads + rival_threads - 1) / rival_threads); }
 
 // One float a thread, as everybody writes it first.
 template <int Columns>
@@ -43,12 +40,6 @@ bool has_red_v4() {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, add_by_red_v4<Columns>), "cudaFuncGetAttributes");
   return attributes.ptxVersion >= 90;
-}
-
-// 16 bytes a thread, read and written.
-__global__ void __launch_bounds__(rival_threads) copy_16_bytes_a_thread(uint4 const* from, uint4* to, std::int64_t count) {
-  std::int64_t const i = std::int64_t{blockIdx.x} * rival_threads + threadIdx.x;
-  if (i < count) to[i] = from[i];
 }
 
 }  // namespace benchmark
