@@ -52,7 +52,9 @@ struct arrays {
 #endif
       return result.values()[0];
     } else {
-      return reduce(place.backend, in);
+      T sum{};
+      reduce(place.backend, in, &sum);
+      return sum;
     }
   }
 
@@ -68,7 +70,9 @@ struct arrays {
 #endif
       return result.values()[0];
     } else {
-      return reduce(place.backend, source, initial);
+      T sum{};
+      reduce(place.backend, source, &sum, initial);
+      return sum;
     }
   }
 

@@ -55,7 +55,14 @@ class neighbours {
   }
   // `left` joined in front of each.
   neighbours behind(A const& left, Operation const& operation) const { return {low_.behind(left, operation), high_.behind(left, operation)}; }
+  // D of the values up to each one.
+  neighbours scanned(Operation const& operation) const {
+    half const low = low_.scanned(operation);
+    return {low, high_.scanned(operation).behind(low.last(), operation)};
+  }
   neighbours canonical_values() const { return {low_.canonical_values(), high_.canonical_values()}; }
+  neighbours reversed() const { return {high_.reversed(), low_.reversed()}; }
+  A last() const { return high_.last(); }
   void to(A* values) const {
     low_.to(values);
     high_.to(values + Count / 2);
@@ -72,7 +79,10 @@ class neighbours<A, Operation, 1> {
   static neighbours of(A const* from) { return neighbours(*from); }
   static neighbours of_pairs(A const* from, Operation const& operation) { return neighbours(operation(from[0], from[1])); }
   neighbours behind(A const& left, Operation const& operation) const { return neighbours(operation(left, value_)); }
+  neighbours scanned(Operation const&) const { return *this; }
   neighbours canonical_values() const { return neighbours(canonical(value_)); }
+  neighbours reversed() const { return *this; }
+  A last() const { return value_; }
   void to(A* values) const { *values = value_; }
 
  private:
@@ -80,8 +90,12 @@ class neighbours<A, Operation, 1> {
   A value_;
 };
 
+// Whether such neighbours are vectors.
+template <class A, class Operation>
+inline constexpr bool joined_as_vectors = is_sum<Operation> && cuda::std::is_arithmetic_v<A> && (sizeof(A) == 4 || sizeof(A) == 8);
+
 template <class A, class Operation, int Count>
-  requires(is_sum<Operation> && cuda::std::is_arithmetic_v<A> && sizeof(A) * Count == 16)
+  requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16)
 class neighbours<A, Operation, Count> {
   using vector = typename vector_of<sizeof(A), cuda::std::is_floating_point_v<A>>::type;
   using bits_vector = typename vector_of<sizeof(A), false>::type;
@@ -112,6 +126,23 @@ class neighbours<A, Operation, Count> {
       return *this;
     }
   }
+  neighbours scanned(Operation const&) const {
+    vector const absent = all_of(plus::identity<A>());
+    if constexpr (Count == 4) {
+      vector const pairs = __builtin_shufflevector(values_, absent, 4, 0, 4, 2) + values_;
+      return neighbours(__builtin_shufflevector(pairs, absent, 4, 4, 1, 1) + pairs);
+    } else {
+      return neighbours(__builtin_shufflevector(values_, absent, 2, 0) + values_);
+    }
+  }
+  neighbours reversed() const {
+    if constexpr (Count == 4) {
+      return neighbours(__builtin_shufflevector(values_, values_, 3, 2, 1, 0));
+    } else {
+      return neighbours(__builtin_shufflevector(values_, values_, 1, 0));
+    }
+  }
+  A last() const { return static_cast<A>(values_[Count - 1]); }
   void to(A* values) const { std::memcpy(values, &values_, sizeof(values_)); }
 
  private:

@@ -6,10 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include <bit>
 #include <cuda/std/type_traits>
@@ -32,7 +30,33 @@ inline constexpr int block_leaves = static_cast<int>(std::bit_floor(std::clamp(4
 // Leaves of a piece, which is what a core takes at a time: it is read twice by a scan, the second time from the second cache.
 inline constexpr std::int64_t piece_leaves = 1 << 15;
 
+// --- Nodes in front
+
+// The `Nodes` nodes that end at `nodes`, the last one first, joined in front of a value, or of each of eight.
+template <int Nodes, class A, class Operation>
+auto with_in_front(A const* nodes, A const& value, Operation const& operation) {
+  if constexpr (Nodes == 0) {
+    return value;
+  } else {
+    return with_in_front<Nodes - 1>(nodes - 1, operation(*nodes, value), operation);
+  }
+}
+template <int Nodes, class A, class Operation>
+auto with_in_front(A const* nodes, eight<A, Operation> const& values, Operation const& operation) {
+  if constexpr (Nodes == 0) {
+    return values;
+  } else {
+    return with_in_front<Nodes - 1>(nodes - 1, values.behind(*nodes, operation), operation);
+  }
+}
+
 // --- Reading and writing
+
+// Dimensions of a source.
+template <class In>
+inline constexpr int source_rank = 1;
+template <array_like In>
+inline constexpr int source_rank<In> = static_cast<int>(In::rank());
 
 // The elements of a source by their position in the direction, as accumulators.
 template <class A, scan_direction Direction, class Source>
@@ -66,8 +90,14 @@ class block_reader {
 
   template <class T>
   static void copy(T const* from, int count, A* to) {
-    if constexpr (Direction == forward && cuda::std::is_same_v<T, A>) {
-      std::copy_n(from, count, to);
+    if constexpr (cuda::std::is_same_v<T, A>) {
+      if constexpr (Direction == forward) {
+        std::copy_n(from, count, to);
+      } else {
+        int i = 0;
+        for (; i + 8 <= count; i += 8) eight<A, plus>::of(from - i - 7).reversed().to(to + i);
+        for (; i < count; ++i) to[i] = from[-i];
+      }
     } else {
       for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = conversion<A, T>::of(Direction == forward ? from[i] : from[-i]);
     }
@@ -84,26 +114,35 @@ class block_writer {
   using T = typename View::element_type;
   explicit block_writer(View const& out) : out_(out), count_(out.extent(0)) {}
 
-  void write(std::int64_t first, int count, A const* from) const {
-    if (out_.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(T))) {
-      copy(from, count, out_.data_handle() + element(first));
-    } else {
-      for (int i = 0; i < count; ++i) out_(element(first + i)) = conversion<T, A>::of(canonical(from[i]));
+  // The values with the `Nodes` nodes that end at `nodes` joined in front of them.
+  template <int Nodes, class Operation>
+  void write(std::int64_t first, int count, A const* values, A const* nodes, Operation const& operation) const {
+    bool const dense = out_.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(T));
+    T* const to = out_.data_handle() + (dense ? element(first) : 0);
+    int i = 0;
+    for (; i + 8 <= count; i += 8) {
+      auto const e = with_in_front<Nodes>(nodes, eight<A, Operation>::of(values + i), operation).canonical_values();
+      if constexpr (cuda::std::is_same_v<T, A>) {
+        if (dense) {
+          if constexpr (Direction == forward) {
+            e.to(to + i);
+          } else {
+            e.reversed().to(to - i - 7);
+          }
+          continue;
+        }
+      }
+      A some[8];
+      e.to(some);
+      for (int j = 0; j < 8; ++j) out_(element(first + i + j)) = conversion<T, A>::of(some[j]);
     }
+    for (; i < count; ++i) put(first + i, canonical(with_in_front<Nodes>(nodes, values[i], operation)));
   }
   // One value, its bits kept.
   void put(std::int64_t position, A const& value) const { out_(element(position)) = conversion<T, A>::of(value); }
 
  private:
   std::int64_t element(std::int64_t position) const { return Direction == forward ? position : count_ - 1 - position; }
-
-  static void copy(A const* from, int count, T* to) {
-    int i = 0;
-    if constexpr (Direction == forward && cuda::std::is_same_v<T, A>) {
-      for (; i + 8 <= count; i += 8) eight<A, plus>::of(from + i).canonical_values().to(to + i);
-    }
-    for (; i < count; ++i) to[Direction == forward ? i : -i] = conversion<T, A>::of(canonical(from[i]));
-  }
 
   View out_;
   std::int64_t count_;
@@ -136,23 +175,7 @@ A block_node(A const* leaves, int count, Operation const& operation) {
   return one[0];
 }
 
-// The `Nodes` nodes that end at `nodes`, the last one first, joined in front of a value or of some.
-template <int Nodes, class A, class Operation>
-auto with_in_front(A const* nodes, A const& value, Operation const& operation) {
-  if constexpr (Nodes == 0) {
-    return value;
-  } else {
-    return with_in_front<Nodes - 1>(nodes - 1, operation(*nodes, value), operation);
-  }
-}
-template <int Nodes, class A, class Operation>
-auto with_in_front(A const* nodes, eight<A, Operation> const& values, Operation const& operation) {
-  if constexpr (Nodes == 0) {
-    return values;
-  } else {
-    return with_in_front<Nodes - 1>(nodes - 1, values.behind(*nodes, operation), operation);
-  }
-}
+// The same for a block.
 template <int Nodes, class A, class Operation>
 void join_in_front(A const* nodes, A* values, int count, Operation const& operation) {
   A left[Nodes];  // a copy, which no store into `values` can change
@@ -162,65 +185,44 @@ void join_in_front(A const* nodes, A* values, int count, Operation const& operat
   for (; i < count; ++i) values[i] = with_in_front<Nodes>(left + Nodes - 1, values[i], operation);
 }
 
-// The same for any number of nodes.
-template <class A, class Operation>
-void join_all_in_front(A const* nodes, int number, A* values, int count, Operation const& operation) {
-  for (; number >= 4; number -= 4, nodes -= 4) join_in_front<4>(nodes, values, count, operation);
-  switch (number) {
-    case 3: return join_in_front<3>(nodes, values, count, operation);
-    case 2: return join_in_front<2>(nodes, values, count, operation);
-    case 1: return join_in_front<1>(nodes, values, count, operation);
-    default: return;
-  }
-}
-
-// Each of eight values becomes D of those up to it.
-template <class A, class Operation>
-void scan_eight(A* values, Operation const& operation) {
-  A const a = values[0], b = operation(a, values[1]), c = values[2], d = operation(c, values[3]);
-  A const e = values[4], f = operation(e, values[5]), g = values[6], h = operation(g, values[7]);
-  A const bc = operation(b, c), bd = operation(b, d), fg = operation(f, g), fh = operation(f, h);
-  values[1] = b;
-  values[2] = bc;
-  values[3] = bd;
-  values[4] = operation(bd, e);
-  values[5] = operation(bd, f);
-  values[6] = operation(bd, fg);
-  values[7] = operation(bd, fh);
-}
-
 // Each value of a block becomes D of the block's values up to it.
 template <class A, class Operation>
 void scan_block(A* values, int count, Operation const& operation) {
-  int first = 0;
-  for (; first + 8 <= count; first += 8) scan_eight(values + first, operation);
-  for (int width = 1; first + width < count; width *= 2) {
-    for (int node = first; node + width < count; node += 2 * width) {
-      for (int i = node + width; i < std::min(node + 2 * width, count); ++i) values[i] = operation(values[node + width - 1], values[i]);
+  constexpr int step = joined_as_vectors<A, Operation> ? static_cast<int>(128 / sizeof(A)) : 8;  // eight vectors
+  int whole = 0;
+  for (; whole + step <= count; whole += step) {
+    neighbours<A, Operation, step>::of(values + whole).scanned(operation).to(values + whole);
+  }
+  int rest = whole;
+  for (; rest + 8 <= count; rest += 8) eight<A, Operation>::of(values + rest).scanned(operation).to(values + rest);
+  for (int width = 1; rest + width < count; width *= 2) {
+    for (int node = rest; node + width < count; node += 2 * width) {
+      A const left = values[node + width - 1];
+      for (int i = node + width; i < std::min(node + 2 * width, count); ++i) values[i] = operation(left, values[i]);
     }
   }
   for (int width = 8; width < count; width *= 2) {
-    for (int node = 0; node + width < count; node += 2 * width) {
+    for (int node = width < step ? whole : 0; node + width < count; node += 2 * width) {
       join_in_front<1>(values + node + width - 1, values + node + width, std::min(width, count - node - width), operation);
     }
   }
 }
 
-// --- Nodes of many blocks
+// --- Many blocks
 
-// The nodes of D of all that came so far, largest first, on top of up to one value that lies in front of all (an initial value).
+// The nodes of D of all that came so far, largest first, behind a value that lies in front of all, if there is one (an initial value).
 template <class A>
 class node_stack {
  public:
   node_stack() = default;
   explicit node_stack(A const& initial) : base_(1), depth_(1) { nodes_[0] = initial; }
 
-  bool empty() const { return depth_ == 0; }
+  bool holds_leaves() const { return depth_ > base_; }
   int depth() const { return depth_; }
   // The last node; the others lie in front of it.
-  A const* top() const { return nodes_ + depth_ - 1; }
+  A const* last() const { return nodes_ + depth_ - 1; }
 
-  // A node of `size` leaves, a power of two, or the last one, which may be incomplete. Only nodes that are as large may follow each other.
+  // Takes in a node of `size` leaves, a power of two; what comes later is no larger, and only the last node of all may be incomplete.
   template <class Operation>
   void push(A const& node, std::int64_t size, Operation const& operation) {
     nodes_[depth_++] = node;
@@ -230,7 +232,7 @@ class node_stack {
     }
   }
 
-  // The nodes joined from the last one on.
+  // All nodes joined, the last two first.
   template <class Operation>
   A joined(Operation const& operation) const {
     A value = nodes_[depth_ - 1];
@@ -246,7 +248,71 @@ class node_stack {
  private:
   int base_ = 0, depth_ = 0;
   std::int64_t leaves_ = 0;
-  A nodes_[66];
+  A nodes_[66]{};
 };
+
+// D of positions first .. first + length - 1, of which there is at least one.
+template <class A, class Reader, class Operation>
+A piece_node(Reader const& reader, std::int64_t first, std::int64_t length, Operation const& operation) {
+  constexpr int leaves = block_leaves<A>;
+  A buffer[leaves];
+  if (length <= leaves) {
+    int const count = static_cast<int>(length);
+    return block_node(reader.read_or_point(first, count, buffer), count, operation);
+  }
+  node_stack<A> nodes;
+  for (std::int64_t done = 0; done < length; done += leaves) {
+    int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
+    nodes.push(block_node(reader.read_or_point(first + done, count, buffer), count, operation), leaves, operation);
+  }
+  return nodes.joined(operation);
+}
+
+// Operators that any order gives the same for.
+template <class Operation, class A>
+inline constexpr bool order_is_free = is_sum<Operation> && is_exactly_associative<A>;
+template <class A>
+inline constexpr bool order_is_free<minimum, A> = true;
+template <class A>
+inline constexpr bool order_is_free<maximum, A> = true;
+
+// Writes the prefixes of positions first .. first + length - 1, which lie behind `nodes`; then these hold them too. Exclusive: what lies in
+// front of each position, of which `nodes` must hold something.
+template <bool Exclusive, class A, class Reader, class Writer, class Operation>
+void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, std::int64_t length, node_stack<A>& nodes,
+                Operation const& operation) {
+  constexpr int leaves = block_leaves<A>;
+  A values[leaves];
+  for (std::int64_t done = 0; done < length; done += leaves) {
+    std::int64_t const at = first + done;
+    int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
+    reader.read(at, count, values);
+    scan_block(values, count, operation);
+    A const block = values[count - 1];
+    if constexpr (Exclusive) {
+      A const before = nodes.joined(operation);
+      writer.put(at, nodes.holds_leaves() ? canonical(before) : before);
+    }
+    // The last few nodes are joined on the way out.
+    A const* last = nodes.last();
+    int number = nodes.depth();
+    A const all = order_is_free<Operation, A> && number > 1 ? nodes.joined(operation) : A{};
+    if (order_is_free<Operation, A> && number > 1) {
+      last = &all;
+      number = 1;
+    }
+    for (; number > 4; number -= 4, last -= 4) join_in_front<4>(last, values, count, operation);
+    std::int64_t const to = Exclusive ? at + 1 : at;
+    int const written = Exclusive ? count - 1 : count;
+    switch (number) {
+      case 4: writer.template write<4>(to, written, values, last, operation); break;
+      case 3: writer.template write<3>(to, written, values, last, operation); break;
+      case 2: writer.template write<2>(to, written, values, last, operation); break;
+      case 1: writer.template write<1>(to, written, values, last, operation); break;
+      default: writer.template write<0>(to, written, values, last, operation); break;
+    }
+    nodes.push(block, leaves, operation);
+  }
+}
 
 }  // namespace tessera::inline v0_1::detail
