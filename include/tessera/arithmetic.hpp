@@ -115,6 +115,13 @@ TESSERA_TILE constexpr T canonical(T value) {
   }
 }
 
+// The device's single-precision sum is the canonical NaN where an operand is one, and -0.0 changes nothing else.
+TESSERA_TILE float canonical(float value) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE,
+                    (float same; asm("add.rn.f32 %0, %1, %2;" : "=f"(same) : "f"(value), "f"(-0.0f)); return same;),
+                    (return canonical<float>(value);))
+}
+
 // The value after its computation ended: a product that a user's function returned is rounded here and takes part in no later contraction.
 template <class T>
 TESSERA_TILE T rounded(T value) {
@@ -227,6 +234,11 @@ struct indexed {
 // The indexed value that is smaller (`Order` minimum) or larger (maximum), the smaller index of equals.
 template <class Order>
 struct first_of {
+  // Comes after every element.
+  template <class V>
+  TESSERA_TILE static constexpr V identity() {
+    return {Order::template identity<decltype(V::value)>(), cuda::std::numeric_limits<cuda::std::int64_t>::max()};
+  }
   template <class T>
   TESSERA_TILE constexpr indexed<T> operator()(indexed<T> const& a, indexed<T> const& b) const {
     if (is_nan(a.value) || is_nan(b.value)) {

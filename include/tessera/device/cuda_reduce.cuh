@@ -7,134 +7,184 @@
 
 #include <cuda/std/type_traits>
 
+#include <tessera/accumulate.hpp>
 #include <tessera/arithmetic.hpp>
 #include <tessera/determinism.hpp>
+#include <tessera/device/array_workspace.cuh>
+#include <tessera/device/reduce_kernel.cuh>
 #include <tessera/launch/cuda_backend.cuh>
-#include <tessera/scatter/workspace.hpp>
-#include <tessera/tile/load.hpp>
-#include <tessera/tile/reduce.hpp>
+#include <tessera/source.hpp>
+#include <tessera/view.hpp>
 
 namespace tessera::inline v0_1 {
 
 namespace detail {
 
 // Speed choices; no bit depends on them.
-inline constexpr int reduce_threads = 256;
-template <class T>
-inline constexpr int reduce_elements = 8192 / (sizeof(T) / 4);  // of a tile
-inline constexpr int reduce_most_runs = 1024;                   // partial sums, one a block
+inline constexpr std::int64_t most_reduce_runs = 32768;
 
-// The workspace: how many blocks have come, zeroed once and zero again after each run, then the partial sums.
-inline constexpr std::size_t reduce_header_bytes = 256;
+template <int Threads, int Rows, class Arguments>
+void launch_reduce(cuda_backend const& backend, char const* call, Arguments& arguments) {
+  constexpr std::int64_t tile = std::int64_t{Threads} * Rows * Arguments::width;
+  std::int64_t const tiles = ceil_div(arguments.count, tile);
+  std::int64_t pieces = 1;
+  while (ceil_div(tiles, pieces) > most_reduce_runs) pieces *= 2;
+  arguments.pieces = static_cast<int>(pieces);
+  launch_kernel(backend, call, &reduce_kernel<Threads, Rows, Arguments>, ceil_div(tiles, pieces), Threads, 0, arguments);
+}
 
-// Each block takes an aligned run of `tiles_per_run` tiles, a power of two, and leaves D of it; the last to come joins the runs.
-template <bool HasInitial>
-struct reduce_array {
-  template <class Block, class T, class In, class Operation>
-  TESSERA_TILE void operator()(Block& block, In in, T* out, T initial, Operation operation, std::uint32_t* arrived, T* partials,
-                               std::int64_t runs, std::int64_t tiles_per_run) const {
-    NV_IF_TARGET(NV_IS_DEVICE, (reduce(block, in, out, initial, operation, arrived, partials, runs, tiles_per_run);))
-  }
-
- private:
-  template <class Block, class T, class In, class Operation>
-  __device__ void reduce(Block& block, In const& in, T* out, T initial, Operation const& operation, std::uint32_t* arrived, T* partials,
-                         std::int64_t runs, std::int64_t tiles_per_run) const {
-    constexpr int elements = reduce_elements<T>;
-    std::int64_t const first = block.tile_id() * tiles_per_run * elements, rest = in.extent(0) - first;
-    std::int64_t const mine = rest < tiles_per_run * elements ? rest : tiles_per_run * elements;
-    auto const tile_sum = [&](std::int64_t tile) {
-      std::int64_t const at = first + tile * elements, left = mine - tile * elements;
-      auto const values = tile_load<elements>(block, in, {at});
-      return reduce_tile(block, values, operation, left < elements ? static_cast<int>(left) : elements);
-    };
-    T sum = dyadic_reduce<1>(tile_sum, operation, 0, ceil_div(mine, elements));
-
-    scratch_array<int, 1, Block> last(block);
-    block.sync();
-    if (block.rank() == 0) {
-      __stcg(partials + block.tile_id(), sum);
-      __threadfence();
-      last[0] = atomicInc(arrived, static_cast<unsigned>(runs - 1)) == static_cast<unsigned>(runs - 1);
-      __threadfence();
-    }
-    block.sync();
-    if (last[0] == 0) return;
-    auto const all = make_tile<T, tile_shape<reduce_most_runs>>(block, registers, [&](auto& tile) {
-      fill_tile(block, tile, [&](int, int begin, T* values) {
-        for (int i = 0; i < chunk_elements<T, tile_shape<reduce_most_runs>>(); ++i)
-          values[i] = begin + i < runs ? __ldcg(partials + begin + i) : T{};
-      });
-    });
-    sum = reduce_tile(block, all, operation, static_cast<int>(runs));
-    if (block.rank() == 0) *out = canonical(HasInitial ? operation(initial, sum) : sum);
+// How a sum becomes the result.
+template <class T, class Out>
+struct store_sum {
+  TESSERA_TILE Out operator()(T const& sum) const { return conversion<Out, T>::of(canonical(sum)); }
+};
+template <class T, class Out, class Operation>
+struct store_sum_from {
+  T initial;
+  Operation operation;
+  TESSERA_CALLS_ARGUMENT
+  TESSERA_TILE Out operator()(T const& sum) const { return conversion<Out, T>::of(canonical(operation(initial, sum))); }
+};
+template <class T, class Out>
+struct store_mean {
+  std::int64_t count;
+  TESSERA_TILE Out operator()(T const& sum) const {
+    return conversion<Out, T>::of(canonical(divide(sum, static_cast<T>(count))));
   }
 };
-
-// The reduction of nothing.
-struct store_value {
-  template <class Block, class T>
-  TESSERA_TILE void operator()(Block&, T* out, T value) const {
-    *out = value;
-  }
+template <class T>
+struct store_index {
+  TESSERA_TILE std::int64_t operator()(indexed<T> const& found) const { return found.index; }
 };
 
-template <bool HasInitial, class In, class T, class Operation>
-void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initial, workspace_view const& workspace,
-                      Operation const& operation);
-
-}  // namespace detail
-
-// Bytes of workspace for a reduction to one T, of any number of elements. Zeroed as a whole once, before its first use; then valid for any
-// number of reductions, one at a time. After a launch that was aborted, zero it again.
 template <class T>
-constexpr std::size_t reduce_workspace_bytes() {
-  return detail::reduce_header_bytes + detail::reduce_most_runs * sizeof(T);
+__global__ void store_value_kernel(T* out, T value) {
+  *out = value;
 }
 
-// *out = D(in[0] .. in[n-1]), a NaN canonical, on the device; of no elements, `out` is left alone. `in` has one dimension, any stride and
-// alignment. `operation` is plus{} or any other operator on device values, applied in the tree of D, the left operand first. Asynchronous
-// on the backend's stream, may be captured. Level: gpu_to_gpu, which is also the fast one.
-template <determinism Level = gpu_to_gpu, class In, class T, class Operation = plus>
-void reduce(cuda_backend const& backend, In const& in, T* out, workspace_view const& workspace, Operation const& operation = {}) {
-  detail::reduce_on_device<false>(backend, as_view(in), out, T{}, workspace, operation);
-}
-
-// *out = operation(initial, D(in)), each operation rounded; of no elements, `initial`.
-template <determinism Level = gpu_to_gpu, class In, class T, class Operation = plus>
-void reduce(cuda_backend const& backend, In const& in, T* out, cuda::std::type_identity_t<T> initial, workspace_view const& workspace,
-            Operation const& operation = {}) {
-  detail::reduce_on_device<true>(backend, as_view(in), out, initial, workspace, operation);
-}
-
-namespace detail {
-
-template <bool HasInitial, class In, class T, class Operation>
-void reduce_on_device(cuda_backend const& backend, In const& in, T* out, T initial, workspace_view const& workspace,
-                      Operation const& operation) {
-  static_assert(In::rank() == 1, "a reduction's array has one dimension");
-  constexpr std::size_t needed = reduce_workspace_bytes<T>();
-  if (workspace.data == nullptr || reinterpret_cast<std::uintptr_t>(workspace.data) % 256 != 0 || workspace.bytes < needed) {
-    throw usage_error("reduce: the workspace of " + std::to_string(workspace.bytes) + " bytes at address " +
-                      std::to_string(reinterpret_cast<std::uintptr_t>(workspace.data)) +
-                      " is too small or not aligned to 256 bytes; it needs " + std::to_string(needed) + " bytes (reduce_workspace_bytes)");
-  }
+template <class T, class Source, class Out, class Operation, class Finish>
+void reduce_on_device(cuda_backend const& backend, char const* call, Source const& source, Out* out, workspace_view const& workspace,
+                      Operation const& operation, Finish const& finish) {
+  static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
+  auto const in = as_source(source);
+  using In = cuda::std::remove_const_t<decltype(in)>;
+  check_nothing_pending(call);
+  if (out == nullptr) throw usage_error(std::string(call) + ": the output is null");
   std::int64_t const count = in.extent(0);
-  if (count == 0) {
-    // By a kernel, since a captured copy would read this frame again at each replay.
-    if constexpr (HasInitial) launch_walk<1, 16, 32>(backend, tile_grid(1), static_stride{}, store_value{}, out, initial);
-    return;
+  if (count == 0) return;
+  workspace_parts sizes;
+  (void)sizes.take<lookback_header>(1);
+  (void)sizes.take<node_word<T>>(most_reduce_runs);
+  workspace_parts parts(call, workspace, sizes.bytes());
+  reduce_arguments<In, T, Operation, Finish, Out> arguments{in,  count,   is_contiguous(in), operation, finish,
+                                                            out, nullptr, nullptr,           1};
+  arguments.header = parts.take<lookback_header>(1);
+  arguments.words = parts.take<node_word<T>>(most_reduce_runs);
+  constexpr int width = decltype(arguments)::width;
+  constexpr int several = width <= 4 ? 8 : (width == 8 ? 4 : 2);
+  if (count * static_cast<std::int64_t>(16 / width) <= (1 << 20)) {
+    launch_reduce<256, several / 2>(backend, call, arguments);
+  } else if (count * static_cast<std::int64_t>(16 / width) <= (1 << 23)) {
+    launch_reduce<256, several>(backend, call, arguments);
+  } else {
+    launch_reduce<512, several>(backend, call, arguments);
   }
-  std::int64_t const tiles = ceil_div(count, reduce_elements<T>);
-  std::int64_t tiles_per_run = 1;
-  while (ceil_div(tiles, tiles_per_run) > reduce_most_runs) tiles_per_run *= 2;
-  std::int64_t const runs = ceil_div(tiles, tiles_per_run);
-  launch_walk<reduce_threads, 512, 1024>(backend, tile_grid(runs), static_stride{}, reduce_array<HasInitial>{}, in, out, initial, operation,
-                                         static_cast<std::uint32_t*>(workspace.data),
-                                         reinterpret_cast<T*>(static_cast<std::byte*>(workspace.data) + reduce_header_bytes), runs,
-                                         tiles_per_run);
 }
 
+// The elements with their indices.
+template <class S>
+struct with_indices {
+  S source;
+  using value_type = source_value<S>;
+  TESSERA_TILE constexpr std::int64_t extent(int) const { return source.extent(0); }
+  TESSERA_CALLS_ARGUMENT
+  TESSERA_TILE auto operator()(std::int64_t i) const {
+    using accumulator = accumulator_t<minimum, value_type>;
+    return indexed<accumulator>{conversion<accumulator, value_type>::of(source(i)), i};
+  }
+};
+
+template <class Order, class Source>
+void arg_reduce_on_device(cuda_backend const& backend, char const* call, Source const& source, std::int64_t* out,
+                          workspace_view const& workspace) {
+  auto const in = as_source(source);
+  with_indices<cuda::std::remove_const_t<decltype(in)>> const pairs{in};
+  using T = source_value<decltype(pairs)>;
+  reduce_on_device<T>(backend, call, pairs, out, workspace, first_of<Order>{}, store_index<decltype(T::value)>{});
+}
+
+// fl(a * b) in the accumulator's type.
+template <class A>
+struct product_in {
+  template <class X, class Y>
+  TESSERA_TILE A operator()(X const& x, Y const& y) const {
+    return multiply(conversion<A, X>::of(x), conversion<A, Y>::of(y));
+  }
+};
+
 }  // namespace detail
+
+// Bytes of workspace for a reduction whose elements are joined as values of type T (the accumulator; for arg_min and arg_max indexed<T>), of any
+// number of elements. Zeroed as a whole once, before its first use; then valid for any number of reductions, one at a time. After a launch that was
+// aborted, zero it again.
+template <class T>
+std::size_t reduce_workspace_bytes() {
+  detail::workspace_parts parts;
+  (void)parts.take<detail::lookback_header>(1);
+  (void)parts.take<detail::node_word<T>>(detail::most_reduce_runs);
+  return parts.bytes();
+}
+
+// *out = D(in[0] .. in[n-1]), on the device; of no elements, *out is left alone. `in` is a source: a view of any stride and alignment, counting(),
+// transformed(). Elements are converted to the accumulator, joined there by `operation` (plus{}, minimum{}, maximum{}, accumulate_as<double>{},
+// or any other on device values) in the tree of D, the left operand first, and the result, a NaN canonical, is rounded once to T. Asynchronous on
+// the backend's stream, may be captured. Level: gpu_to_gpu, which is also the fast one. Throws usage_error and cuda_error.
+template <determinism Level = gpu_to_gpu, class In, class T, class Operation = plus>
+  requires operator_on<Operation, accumulator_t<Operation, T>>
+void reduce(cuda_backend const& backend, In const& in, T* out, workspace_view const& workspace, Operation const& operation = {}) {
+  using A = accumulator_t<Operation, T>;
+  detail::reduce_on_device<A>(backend, "reduce", in, out, workspace, operation, detail::store_sum<A, T>{});
+}
+
+// *out = operation(initial, D(in)); of no elements, `initial`.
+template <determinism Level = gpu_to_gpu, class In, class T, class Operation = plus>
+void reduce(cuda_backend const& backend, In const& in, T* out, cuda::std::type_identity_t<accumulator_t<Operation, T>> const& initial,
+            workspace_view const& workspace, Operation const& operation = {}) {
+  using A = accumulator_t<Operation, T>;
+  detail::reduce_on_device<A>(backend, "reduce", in, out, workspace, operation, detail::store_sum_from<A, T, Operation>{initial, operation});
+  if (in.extent(0) == 0) {
+    // By a kernel, since a captured copy would read this frame again at each replay.
+    detail::launch_kernel(backend, "reduce", &detail::store_value_kernel<T>, 1, 1, 0, out, detail::conversion<T, A>::of(initial));
+  }
+}
+
+// *out = fl(D(in) / fl(n)); of no elements, *out is left alone. The accumulator is a floating-point type.
+template <determinism Level = gpu_to_gpu, class In, class T, class Operation = plus>
+void mean(cuda_backend const& backend, In const& in, T* out, workspace_view const& workspace, Operation const& operation = {}) {
+  using A = accumulator_t<Operation, T>;
+  static_assert(cuda::std::is_floating_point_v<A>, "mean: the accumulator is a floating-point type; accumulate_as<double>{} for integers");
+  detail::reduce_on_device<A>(backend, "mean", in, out, workspace, operation, detail::store_mean<A, T>{in.extent(0)});
+}
+
+// *out = D(fl(a[0] b[0]) .. fl(a[n-1] b[n-1])), the products in the accumulator's type; of no elements, *out is left alone.
+template <determinism Level = gpu_to_gpu, class First, class Second, class T, class Operation = plus>
+void dot(cuda_backend const& backend, First const& a, Second const& b, T* out, workspace_view const& workspace,
+         Operation const& operation = {}) {
+  using A = accumulator_t<Operation, T>;
+  detail::reduce_on_device<A>(backend, "dot", transformed(detail::product_in<A>{}, a, b), out, workspace, operation, detail::store_sum<A, T>{});
+}
+
+// The index of the smallest element, the first of equal ones: -0 is smaller than +0, a NaN is taken only if all are (then index 0). Of no elements,
+// *out is left alone. The workspace is that of indexed<T>.
+template <determinism Level = gpu_to_gpu, class In>
+void arg_min(cuda_backend const& backend, In const& in, std::int64_t* out, workspace_view const& workspace) {
+  detail::arg_reduce_on_device<minimum>(backend, "arg_min", in, out, workspace);
+}
+
+// The same of the largest.
+template <determinism Level = gpu_to_gpu, class In>
+void arg_max(cuda_backend const& backend, In const& in, std::int64_t* out, workspace_view const& workspace) {
+  detail::arg_reduce_on_device<maximum>(backend, "arg_max", in, out, workspace);
+}
 
 }  // namespace tessera::inline v0_1

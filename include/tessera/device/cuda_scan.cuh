@@ -24,16 +24,6 @@ inline constexpr std::int64_t small_scan = 1 << 17, stream_from = 1 << 22;
 // Elements of the smallest tile that a scan of `count` elements may have.
 constexpr std::int64_t least_scan_tile(std::int64_t count) { return count <= small_scan ? 512 : 2048; }
 
-template <class S>
-bool is_contiguous(S const& s) {
-  if constexpr (has_vectors<S>) {
-    auto const& array = source_memory<S>::array(s);
-    return array.extent(0) <= 1 || array.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(*array.data_handle()));
-  } else {
-    return false;
-  }
-}
-
 // Whether the current device runs code that was compiled for compute capability 9.0 or later.
 template <class Kernel>
 bool runs_code_for_90(char const* call, Kernel* kernel) {

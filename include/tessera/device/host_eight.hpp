@@ -47,6 +47,7 @@ class neighbours {
   using half = neighbours<A, Operation, Count / 2>;
 
  public:
+  neighbours() = default;
   // The values from[0] .. from[Count - 1].
   static neighbours of(A const* from) { return {half::of(from), half::of(from + Count / 2)}; }
   // D of from[0] and from[1], of from[2] and from[3], ...
@@ -55,6 +56,10 @@ class neighbours {
   }
   // `left` joined in front of each.
   neighbours behind(A const& left, Operation const& operation) const { return {low_.behind(left, operation), high_.behind(left, operation)}; }
+  // Each of `left` joined in front of the one here.
+  neighbours behind(neighbours const& left, Operation const& operation) const {
+    return {low_.behind(left.low_, operation), high_.behind(left.high_, operation)};
+  }
   // D of the values up to each one.
   neighbours scanned(Operation const& operation) const {
     half const low = low_.scanned(operation);
@@ -76,9 +81,11 @@ class neighbours {
 template <class A, class Operation>
 class neighbours<A, Operation, 1> {
  public:
+  neighbours() = default;
   static neighbours of(A const* from) { return neighbours(*from); }
   static neighbours of_pairs(A const* from, Operation const& operation) { return neighbours(operation(from[0], from[1])); }
   neighbours behind(A const& left, Operation const& operation) const { return neighbours(operation(left, value_)); }
+  neighbours behind(neighbours const& left, Operation const& operation) const { return behind(left.value_, operation); }
   neighbours scanned(Operation const&) const { return *this; }
   neighbours canonical_values() const { return neighbours(canonical(value_)); }
   neighbours reversed() const { return *this; }
@@ -101,6 +108,7 @@ class neighbours<A, Operation, Count> {
   using bits_vector = typename vector_of<sizeof(A), false>::type;
 
  public:
+  neighbours() = default;
   static neighbours of(A const* from) {
     vector v;
     std::memcpy(&v, from, sizeof(v));
@@ -117,6 +125,7 @@ class neighbours<A, Operation, Count> {
     }
   }
   neighbours behind(A const& left, Operation const&) const { return neighbours(all_of(left) + values_); }
+  neighbours behind(neighbours const& left, Operation const&) const { return neighbours(left.values_ + values_); }
   neighbours canonical_values() const {
     if constexpr (cuda::std::is_floating_point_v<A>) {
       auto const is_nan = (bits_vector)(values_ != values_);

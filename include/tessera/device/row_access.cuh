@@ -19,22 +19,33 @@ struct alignas(16) vector_bytes {
   unsigned word[4];
 };
 
-// The 16 bytes that begin `skew` (0 .. 15) bytes into `low`, `high` being the 16 behind it.
-__device__ __forceinline__ vector_bytes bytes_at(vector_bytes const& low, vector_bytes const& high, unsigned skew) {
-  unsigned word[8] = {low.word[0], low.word[1], low.word[2], low.word[3], high.word[0], high.word[1], high.word[2], high.word[3]};
-  if ((skew & 8u) != 0) {
+// The 16 bytes that begin `Words` words and `rest` (0 .. 3) bytes into `low`, `high` being the 16 behind it.
+template <int Words>
+__device__ __forceinline__ vector_bytes bytes_at(vector_bytes const& low, vector_bytes const& high, unsigned rest) {
+  vector_bytes out;
 #pragma unroll
-    for (int i = 0; i < 6; ++i) word[i] = word[i + 2];
+  for (int i = 0; i < 4; ++i) {
+    unsigned const word = i + Words < 4 ? low.word[(i + Words) % 4] : high.word[(i + Words) % 4];
+    unsigned const next = i + Words + 1 < 4 ? low.word[(i + Words + 1) % 4] : high.word[(i + Words + 1) % 4];
+    out.word[i] = __funnelshift_r(word, next, 8 * rest);
   }
-  if ((skew & 4u) != 0) {
-#pragma unroll
-    for (int i = 0; i < 5; ++i) word[i] = word[i + 1];
+  return out;
+}
+
+// use(Words, rest) for a skew in bytes, Words a constant, the rest too where elements of `Bytes` bytes have none: the same for all lanes.
+template <int Bytes, class Use>
+__device__ __forceinline__ void with_skew(unsigned skew, Use const& use) {
+  unsigned const rest = Bytes % 4 == 0 ? 0u : skew & 3u;
+  if constexpr (Bytes == 8) {
+    use(cuda::std::integral_constant<int, 2>{}, rest);
+  } else {
+    switch (skew / 4) {
+      case 0: return use(cuda::std::integral_constant<int, 0>{}, rest);
+      case 1: return use(cuda::std::integral_constant<int, 1>{}, rest);
+      case 2: return use(cuda::std::integral_constant<int, 2>{}, rest);
+      default: return use(cuda::std::integral_constant<int, 3>{}, rest);
+    }
   }
-  if ((skew & 3u) != 0) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) word[i] = __funnelshift_r(word[i], word[i + 1], 8 * (skew & 3u));
-  }
-  return {{word[0], word[1], word[2], word[3]}};
 }
 
 // What a source keeps in memory, and the value that an element of it stands for; `memory_type` is void where only source(i) can tell.
@@ -82,6 +93,17 @@ struct packed_elements {
   T element[16 / sizeof(T)];
 };
 
+// Whether a source's elements lie one behind the other.
+template <class S>
+bool is_contiguous(S const& s) {
+  if constexpr (has_vectors<S>) {
+    auto const& array = source_memory<S>::array(s);
+    return array.extent(0) <= 1 || array.mapping().byte_stride(0) == static_cast<cuda::std::int64_t>(sizeof(*array.data_handle()));
+  } else {
+    return false;
+  }
+}
+
 // Where the elements of a tile lie, positions first .. first + size - 1 of an array of `count` elements. `lowest` is the address of the one that
 // comes first in memory, in the array itself or in a copy; `complete` says that all 16-byte pieces of the tile may be read there. Else its
 // elements are asked of the source.
@@ -92,6 +114,23 @@ struct tile_place {
   bool complete;
 };
 
+// The tile from position `first` on, in the array.
+template <scan_direction Direction, class S>
+__device__ __forceinline__ tile_place place_of(S const& source, cuda::std::int64_t count, bool contiguous, cuda::std::int64_t first, int size) {
+  tile_place place{count, first, nullptr, size, false};
+  if constexpr (has_vectors<S>) {
+    if (contiguous) {
+      auto const* const begin = reinterpret_cast<char const*>(source_memory<S>::array(source).data_handle());
+      constexpr cuda::std::int64_t bytes = sizeof(typename source_memory<S>::memory_type);
+      cuda::std::int64_t const at = (Direction == forward ? first : count - first - size) * bytes;
+      place.lowest = begin + at;
+      auto const skew = static_cast<cuda::std::int64_t>(reinterpret_cast<cuda::std::uintptr_t>(place.lowest) & 15u);
+      place.complete = at - skew >= 0 && at + size * bytes + (skew == 0 ? 0 : 16 - skew) <= count * bytes;
+    }
+  }
+  return place;
+}
+
 // Reads a tile of a source, converted to T.
 template <scan_direction Direction, class T, class S>
 class tile_reader {
@@ -99,9 +138,10 @@ class tile_reader {
   static constexpr int width = lane_width<S, T>;
   using memory_type = typename source_memory<S>::memory_type;
 
-  __device__ __forceinline__ tile_reader(S const& source, tile_place const& place) : source_(source), place_(place) {}
+  __device__ __forceinline__ tile_reader(S const& source, tile_place const& place, T const& absent = {})
+      : source_(source), place_(place), absent_(absent) {}
 
-  // `Rows` times `width` values: row i from the tile's position at + i * step on, a multiple of the width. What does not exist is T{}.
+  // `Rows` times `width` values: row i from the tile's position at + i * step on, a multiple of the width. What does not exist is `absent`.
   template <int Rows>
   __device__ __forceinline__ void read(int at, int step, T (&value)[Rows][width]) const {
     if constexpr (has_vectors<S>) {
@@ -112,11 +152,14 @@ class tile_reader {
             reinterpret_cast<vector_bytes const*>(place_.lowest - skew + (Direction == forward ? at : place_.size - width - at) * bytes);
         int const next = (Direction == forward ? step : -step) / width;
         vector_bytes bits[Rows];
+        if (skew == 0) {
 #pragma unroll
-        for (int i = 0; i < Rows; ++i) bits[i] = from[i * next];
-        if (skew != 0) {
+          for (int i = 0; i < Rows; ++i) bits[i] = from[i * next];
+        } else if constexpr (bytes < 16) {
+          with_skew<bytes>(skew, [&](auto words, unsigned rest) {
 #pragma unroll
-          for (int i = 0; i < Rows; ++i) bits[i] = bytes_at(bits[i], from[i * next + 1], skew);
+            for (int i = 0; i < Rows; ++i) bits[i] = bytes_at<words()>(from[i * next], from[i * next + 1], rest);
+          });
         }
 #pragma unroll
         for (int i = 0; i < Rows; ++i) {
@@ -132,7 +175,7 @@ class tile_reader {
 #pragma unroll
       for (int v = 0; v < width; ++v) {
         cuda::std::int64_t const p = place_.first + (at + i * step + v);
-        value[i][v] = T{};
+        value[i][v] = absent_;
         if (p >= place_.count) continue;
         auto const element = source_(Direction == forward ? p : place_.count - 1 - p);
         value[i][v] = conversion<T, cuda::std::remove_cvref_t<decltype(element)>>::of(element);
@@ -149,12 +192,28 @@ class tile_reader {
 
   S const& source_;
   tile_place const& place_;
+  T absent_;
 };
 
-// Writes a warp's rows: value(r, v), already final, is position first + (32 r + lane) Width + v of an array of `count` elements.
-template <scan_direction Direction, int Rows, int Width, class Out, class Value>
+// Every NaN of the values becomes the canonical one.
+template <class T, int Rows, int Width>
+__device__ __forceinline__ void make_canonical(T (&value)[Rows][Width]) {
+  if constexpr (cuda::std::is_same_v<T, double>) {
+    // Where no exponent is full there is none.
+    int most = 0;
+#pragma unroll
+    for (int i = 0; i < Rows * Width; ++i) most = max(most, __double2hiint(value[i / Width][i % Width]) & 0x7FFFFFFF);
+    if (most < 0x7FF00000) return;
+  }
+#pragma unroll
+  for (int i = 0; i < Rows * Width; ++i) value[i / Width][i % Width] = canonical(value[i / Width][i % Width]);
+}
+
+// Writes a warp's rows, converted: value[r][v] is position first + (32 r + lane) Width + v of an array of `count` elements.
+template <scan_direction Direction, class T, int Rows, int Width, class Out>
 __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t count, cuda::std::int64_t first, int lane, bool contiguous,
-                                           Value const& value) {
+                                           T const (&values)[Rows][Width]) {
+  auto const value = [&](int r, int v) { return conversion<typename Out::element_type, T>::of(values[r][v]); };
   using element = typename Out::element_type;
   constexpr int size = Rows * 32 * Width;
   bool const all = first + size <= count;
@@ -178,31 +237,36 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
       }
       // A lane writes the aligned 16 bytes that its own end in and those of its neighbour in memory begin in; the ends of the piece go one by
       // one.
-      unsigned const head = 16u - skew;  // bytes of the lane's own that lie before the aligned address
+      if constexpr (sizeof(element) < 16) {
+        unsigned const head = 16u - skew;  // bytes of the lane's own that lie before the aligned address
+        with_skew<sizeof(element)>(head, [&](auto words, unsigned rest) {
 #pragma unroll
-      for (int r = 0; r < Rows; ++r) {
-        // The neighbour at the next higher address.
-        vector_bytes above;
-        int const other_row = Direction == forward ? (r + 1 < Rows ? r + 1 : r) : (r > 0 ? r - 1 : r);
-        int const neighbour = Direction == forward ? (lane + 1) % 32 : (lane + 31) % 32, edge = Direction == forward ? 31 : 0;
+          for (int r = 0; r < Rows; ++r) {
+            // The neighbour at the next higher address.
+            vector_bytes above = bits[r];
+            int const other_row = Direction == forward ? (r + 1 < Rows ? r + 1 : r) : (r > 0 ? r - 1 : r);
+            int const neighbour = Direction == forward ? (lane + 1) % 32 : (lane + 31) % 32, edge = Direction == forward ? 31 : 0;
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          // The lane that is asked for its other row is the one at the far end.
-          unsigned const given = lane == 31 - edge ? bits[other_row].word[i] : bits[r].word[i];
-          above.word[i] = shuffle(given, neighbour);
-        }
-        bool const top = lane == edge && (Direction == forward ? r + 1 == Rows : r == 0);
-        bool const bottom = lane == 31 - edge && (Direction == forward ? r == 0 : r + 1 == Rows);
-        char* const own = lowest + offset(r);
-        if (bottom || top) {
-          auto const mine = cuda::std::bit_cast<packed_elements<element>>(bits[r]);
+            for (int i = 0; i < 4; ++i) {
+              if (i > words() || (i == words() && sizeof(element) % 4 == 0)) continue;  // not needed
+              // The lane at the far end gives its other row.
+              unsigned const same = bits[r].word[i], other = bits[other_row].word[i];
+              above.word[i] = shuffle(lane == 31 - edge ? other : same, neighbour);
+            }
+            bool const top = lane == edge && (Direction == forward ? r + 1 == Rows : r == 0);
+            bool const bottom = lane == 31 - edge && (Direction == forward ? r == 0 : r + 1 == Rows);
+            char* const own = lowest + offset(r);
+            if (bottom || top) {
+              auto const mine = cuda::std::bit_cast<packed_elements<element>>(bits[r]);
 #pragma unroll
-          for (int v = 0; v < Width; ++v) {
-            bool const before_aligned = v * sizeof(element) < head;
-            if (before_aligned ? bottom : top) reinterpret_cast<element*>(own)[v] = mine.element[v];
+              for (int v = 0; v < Width; ++v) {
+                bool const before_aligned = v * sizeof(element) < head;
+                if (before_aligned ? bottom : top) reinterpret_cast<element*>(own)[v] = mine.element[v];
+              }
+            }
+            if (!top) *reinterpret_cast<vector_bytes*>(own + head) = bytes_at<words()>(bits[r], above, rest);
           }
-        }
-        if (!top) *reinterpret_cast<vector_bytes*>(own + head) = bytes_at(bits[r], above, head);
+        });
       }
       return;
     }

@@ -10,6 +10,7 @@
 #include <tessera/accumulate.hpp>
 #include <tessera/config.hpp>
 #include <tessera/device/row_access.cuh>
+#include <tessera/group/shared_values.cuh>
 #include <tessera/group/warp_rows.cuh>
 #include <tessera/lookback/lookback.cuh>
 
@@ -37,45 +38,26 @@ struct scan_arguments {
   lookback_header* header;
   lookback<T> nodes;
 
-  // Where the tile of `size` elements from position `first` on lies in the array, if anywhere.
   __device__ __forceinline__ tile_place place_of(cuda::std::int64_t first, int size) const {
-    tile_place place{count, first, nullptr, size, false};
-    if constexpr (has_vectors<S>) {
-      if (in_contiguous) {
-        auto const* const begin = reinterpret_cast<char const*>(source_memory<S>::array(in).data_handle());
-        constexpr cuda::std::int64_t bytes = sizeof(typename source_memory<S>::memory_type);
-        cuda::std::int64_t const at = (Direction == forward ? first : count - first - size) * bytes;
-        place.lowest = begin + at;
-        auto const skew = static_cast<cuda::std::int64_t>(reinterpret_cast<cuda::std::uintptr_t>(place.lowest) & 15u);
-        place.complete = at - skew >= 0 && at + size * bytes + (skew == 0 ? 0 : 16 - skew) <= count * bytes;
-      }
-    }
-    return place;
+    return detail::place_of<Direction>(in, count, in_contiguous, first, size);
   }
 
-  // The value that a prefix is written as; `nothing` is the prefix of no element.
-  __device__ __forceinline__ auto result(T const& prefix, bool nothing) const {
-    using element = typename Out::element_type;
-    if constexpr (Exclusive) {
-      return conversion<element, T>::of(nothing ? initial : canonical(operation(initial, prefix)));
-    } else {
-      return conversion<element, T>::of(canonical(has_initial ? operation(initial, prefix) : prefix));
+  // Makes the final values of prefixes; `starts` says that the first of them is the prefix of nothing, if the scan is exclusive.
+  template <int Rows>
+  __device__ __forceinline__ void finish(T (&prefix)[Rows][width], bool starts) const {
+    if (Exclusive || has_initial) {
+#pragma unroll
+      for (int i = 0; i < Rows * width; ++i) prefix[i / width][i % width] = operation(initial, prefix[i / width][i % width]);
     }
+    make_canonical(prefix);
+    if (Exclusive && starts) prefix[0][0] = initial;
   }
-};
-
-// Uninitialised values in shared memory, whatever their constructors.
-template <class T, int Count>
-struct shared_values {
-  alignas(sizeof(T) % 16 == 0 ? 16 : alignof(T)) unsigned char bytes[sizeof(T) * Count];
-  __device__ __forceinline__ T* data() { return reinterpret_cast<T*>(bytes); }
-  __device__ __forceinline__ T& operator[](int i) { return data()[i]; }
 };
 
 // ---- a block a tile
 
 template <int Threads, int Rows, class Arguments>
-__global__ __launch_bounds__(Threads, 768 / Threads) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(Threads, (Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 1024 : 768) / Threads) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
   using T = typename Arguments::value_type;
   constexpr int width = Arguments::width, warps = Threads / 32, piece = Rows * 32 * width, tile_size = warps * piece;
   __shared__ shared_values<T, warps> warp_totals;
@@ -83,7 +65,11 @@ __global__ __launch_bounds__(Threads, 768 / Threads) void scan_tiles_kernel(__gr
   __shared__ int found;
   __shared__ cuda::std::uint32_t ticket;
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  if (threadIdx.x == 0) ticket = a.header->take(a.header->base());
+  cuda::std::uint32_t run = 0;
+  if (warp == 0) {
+    run = a.header->run();
+    if (lane == 0) ticket = a.tiles == 1 ? 0u : a.header->take(a.header->base());
+  }
   __syncthreads();
   cuda::std::int64_t const tile = ticket, first = tile * tile_size;
   tile_place const place = a.place_of(first, tile_size);
@@ -104,8 +90,7 @@ __global__ __launch_bounds__(Threads, 768 / Threads) void scan_tiles_kernel(__gr
     node = (lane >> j & 1) != 0 ? a.operation(beside, node) : a.operation(node, beside);
   }
   node = shuffle(node, 0);
-  if (warp == 0) {
-    cuda::std::uint32_t const run = a.header->run();
+  if (warp == 0 && a.tiles > 1) {
     if (lane == 0 && tile + 1 < a.tiles) a.nodes.publish(run, 0, tile, node);
     int const number = a.nodes.template gather<0>(run, 0, tile, node, a.operation, in_front.data());
     if (lane == 0) {
@@ -113,13 +98,12 @@ __global__ __launch_bounds__(Threads, 768 / Threads) void scan_tiles_kernel(__gr
       if (tile + 1 == a.tiles) a.header->finish(a.tickets);
     }
   }
-  __syncthreads();
-  int const number = found;
+  if (a.tiles > 1) __syncthreads();
+  int const number = a.tiles > 1 ? found : 0;
 #pragma unroll 1
   for (int k = 0; k < number; ++k) prefixes.prepend(in_front[k], a.operation);
-  write_rows<Arguments::direction, Rows, width>(a.out, a.count, first + warp * piece, lane, a.out_contiguous, [&](int r, int v) {
-    return a.result(prefixes.rows.value[r][v], r == 0 && v == 0 && tile == 0 && threadIdx.x == 0);
-  });
+  a.finish(prefixes.rows.value, tile == 0 && threadIdx.x == 0);
+  write_rows<Arguments::direction>(a.out, a.count, first + warp * piece, lane, a.out_contiguous, prefixes.rows.value);
 }
 
 // ---- long arrays
@@ -361,9 +345,8 @@ struct stream_scan {
       for (int k = 0; k < found; ++k) prefixes.prepend(in_front[k], a.operation);
       __syncwarp();
       if (lane == 0) arrive(s.empty[stage]);
-      write_rows<Arguments::direction, rows, width>(a.out, a.count, first + chunk * rows * 32 * width, lane, a.out_contiguous, [&](int r, int v) {
-        return a.result(prefixes.rows.value[r][v], r == 0 && v == 0 && tile == 0 && chunk == 0 && lane == 0);
-      });
+      a.finish(prefixes.rows.value, tile == 0 && chunk == 0 && lane == 0);
+      write_rows<Arguments::direction>(a.out, a.count, first + chunk * rows * 32 * width, lane, a.out_contiguous, prefixes.rows.value);
     }
   }
 };

@@ -1,0 +1,192 @@
+// The kernel of a reduction: each block takes an aligned run of the array and publishes D of it; the block that came last collects the runs.
+#pragma once
+
+#include <cuda/std/cstdint>
+
+#include <tessera/config.hpp>
+#include <tessera/device/row_access.cuh>
+#include <tessera/group/possible.cuh>
+#include <tessera/group/shared_values.cuh>
+#include <tessera/group/warp_rows.cuh>
+#include <tessera/lookback/lookback.cuh>
+
+namespace tessera::inline v0_1::detail {
+
+// What becomes of the sum: finish(sum) goes to *out.
+template <class S, class T, class Operation, class Finish, class Out>
+struct reduce_arguments {
+  using source_type = S;
+  using value_type = T;
+  using operation_type = Operation;
+  static constexpr int width = lane_width<S, T>;
+
+  S in;
+  cuda::std::int64_t count;
+  bool contiguous;
+  Operation operation;
+  Finish finish;
+  Out* out;
+  lookback_header* header;
+  node_word<T>* words;
+  int pieces;  // of a warp, a power of two
+};
+
+inline constexpr int reduce_collected = 8;  // runs that a thread of the last block collects
+
+// D of `Values` values a lane, Values neighbouring ones, over the warp; right on every lane.
+template <class T, int Values, class Combine>
+__device__ __forceinline__ T reduce_lane_values(T (&value)[Values], int lane, Combine const& combine) {
+#pragma unroll
+  for (int d = 1; d < Values; d *= 2) {
+#pragma unroll
+    for (int v = 0; v < Values; v += 2 * d) value[v] = combine(value[v], value[v + d]);
+  }
+  return join_lanes<32>(value[0], lane, combine, [](int, T const&) {});
+}
+
+// D over the warps of a block, right on every lane of the first warp.
+template <int Warps, class T, class Combine>
+__device__ __forceinline__ T reduce_warps(T const& mine, shared_values<T, Warps>& totals, Combine const& combine) {
+  int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  if constexpr (Warps == 1) return mine;
+  if (lane == 0) totals[warp] = mine;
+  __syncthreads();
+  return join_lanes<Warps>(T(totals[lane % Warps]), lane % Warps, combine, [](int, T const&) {});
+}
+
+template <int Threads, int Rows, class Arguments>
+__global__ __launch_bounds__(Threads) void reduce_kernel(__grid_constant__ Arguments const a) {
+  using T = typename Arguments::value_type;
+  using S = typename Arguments::source_type;
+  using pad = padded<typename Arguments::operation_type, T>;
+  using P = typename pad::value_type;
+  constexpr int width = Arguments::width, warps = Threads / 32, piece = Rows * 32 * width;
+  __shared__ shared_values<P, warps> totals;
+  __shared__ int is_last;
+  int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  auto const& combine = pad::operation(a.operation);
+  cuda::std::uint32_t run = 0, ticket = 0;
+  if (gridDim.x > 1 && threadIdx.x == 0) {
+    run = a.header->run();
+    ticket = a.header->take(a.header->base());
+  }
+
+  // A warp's pieces lie one behind the other.
+  cuda::std::int64_t const first = (cuda::std::int64_t{blockIdx.x} * warps + warp) * a.pieces * piece;
+  P counter[31];  // the nodes of 1, 2, 4 .. pieces so far
+  P mine = pad::absent();
+#pragma unroll 1
+  for (int i = 0; i < a.pieces; ++i) {
+    cuda::std::int64_t const at = first + cuda::std::int64_t{i} * piece;
+    P node[Rows];
+    if (at < a.count) {
+      tile_place const place = place_of<forward>(a.in, a.count, a.contiguous, at, piece);
+      T value[Rows][width];
+      T absent{};
+      if constexpr (has_identity<typename Arguments::operation_type, T>) absent = pad::absent();
+      tile_reader<forward, T, S>(a.in, place, absent).read(lane * width, 32 * width, value);
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) {
+        P leaf[width];
+#pragma unroll
+        for (int v = 0; v < width; ++v) {
+          leaf[v] = pad::present(value[r][v]);
+          if constexpr (!has_identity<typename Arguments::operation_type, T>) {
+            if (at + (r * 32 + lane) * width + v >= a.count) leaf[v] = pad::absent();
+          }
+        }
+#pragma unroll
+        for (int d = 1; d < width; d *= 2) {
+#pragma unroll
+          for (int v = 0; v < width; v += 2 * d) leaf[v] = combine(leaf[v], leaf[v + d]);
+        }
+        node[r] = leaf[0];
+      }
+    } else {
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) node[r] = pad::absent();
+    }
+    exchange_rows<Rows, 0>(node, lane, combine);
+    // Lane l has joined as many lanes as there are rows, of row l % Rows.
+    mine = node[0];
+#pragma unroll
+    for (int d = Rows; d < 32; d *= 2) {
+      P const beside = shuffle_xor(mine, d);
+      mine = (lane & d) != 0 ? combine(beside, mine) : combine(mine, beside);
+    }
+#pragma unroll
+    for (int d = 1; d < Rows; d *= 2) {
+      P const beside = shuffle_xor(mine, d);
+      mine = (lane & d) != 0 ? combine(beside, mine) : combine(mine, beside);
+    }
+    int level = 0;
+#pragma unroll 1
+    for (; (i >> level & 1) != 0; ++level) mine = combine(counter[level], mine);
+    if (i + 1 < a.pieces) counter[level] = mine;
+  }
+
+  P const sum = reduce_warps<warps>(mine, totals, combine);
+  if (gridDim.x == 1) {
+    if (threadIdx.x == 0) *a.out = a.finish(pad::value(sum));
+    return;
+  }
+  if (threadIdx.x == 0) {
+    a.words[blockIdx.x].publish(run, pad::value(sum));
+    is_last = ticket + 1 == gridDim.x;
+  }
+  __syncthreads();
+  if (is_last == 0) return;
+
+  // Every other block runs or has run: it holds a smaller ticket. Their runs are collected in order, `at_once` at a time.
+  __shared__ cuda::std::uint32_t shared_run;
+  if (threadIdx.x == 0) shared_run = run;
+  __syncthreads();
+  run = shared_run;
+  constexpr unsigned at_once = Threads * reduce_collected;
+#pragma unroll 1
+  for (unsigned pass = 0; pass * at_once < gridDim.x; ++pass) {
+    unsigned const begin = pass * at_once + threadIdx.x * reduce_collected;
+    P node[reduce_collected];
+    unsigned missing = 0;
+#pragma unroll
+    for (int v = 0; v < reduce_collected; ++v) {
+      node[v] = pad::absent();
+      if (begin + v < gridDim.x) missing |= 1u << v;
+    }
+    while (missing != 0) {
+      unsigned still = missing;
+#pragma unroll
+      for (int v = 0; v < reduce_collected; ++v) {
+        T value;
+        if ((missing >> v & 1u) != 0 && a.words[begin + v].read(run, value)) {
+          node[v] = pad::present(value);
+          still &= ~(1u << v);
+        }
+      }
+      missing = still;
+    }
+    __syncwarp();
+    mine = reduce_lane_values(node, lane, combine);
+    __syncthreads();
+    mine = reduce_warps<warps>(mine, totals, combine);
+    int level = 0;
+#pragma unroll 1
+    for (; (pass >> level & 1) != 0; ++level) mine = combine(counter[level], mine);
+    counter[level] = mine;
+  }
+  if (threadIdx.x == 0) {
+    // What is left of the counter, smallest first.
+    unsigned const passes = (gridDim.x + at_once - 1) / at_once;
+    bool first_node = true;
+#pragma unroll 1
+    for (int level = 0; (passes >> level) != 0; ++level) {
+      if ((passes >> level & 1) == 0) continue;
+      mine = first_node ? counter[level] : combine(counter[level], mine);
+      first_node = false;
+    }
+    *a.out = a.finish(pad::value(mine));
+    a.header->finish(gridDim.x);
+  }
+}
+
+}  // namespace tessera::inline v0_1::detail
