@@ -10,8 +10,8 @@ namespace benchmark {
 
 struct program_description {
   std::string_view name;
-  std::string_view quick;             // what --quick does
-  bool counts_patterns = false;       // whether there is --patterns
+  std::string_view quick;        // what --quick does
+  bool counts_patterns = false;  // whether there is --patterns
 };
 
 struct options {
@@ -35,8 +35,7 @@ inline std::string usage_of(program_description const& program) {
       "  --filter TEXT    only the cases whose name contains TEXT\n"
       "  --commit COMMIT  the commit that was built; by default git is asked, when started at the top of a checkout\n";
   if (program.counts_patterns) {
-    usage +=
-        "  --patterns RUNS  time nothing; scan the same data so often beside other work, and count the different results\n";
+    usage += "  --patterns RUNS  time nothing; scan the same data so often beside other work, and count the different results\n";
   }
   return usage;
 }
