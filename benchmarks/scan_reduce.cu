@@ -44,27 +44,27 @@ bool run_patterns(options const& chosen, environment const& here, cudaStream_t s
   return !result.wrong();
 }
 
+void write_times(json_writer& json, session const& s) {
+  json.text("cccl", cccl_version());
+  json.boolean("levels", TESSERA_LEVELS);
+  json.integer("warm_up_replays", s.plan_for(0).warm_up_replays);
+  json.integer("replays", s.plan_for(0).replays);
+  json.begin("cases", '[');
+  for (case_result const& result : s.results) write_case(json, result);
+  json.end(']');
+}
+
 bool run_times(options const& chosen, environment const& here, cudaStream_t stream) {
   session s{stream, chosen, here.multiprocessors};
-  measure_arrays<float>(s);
-  measure_arrays<double>(s);
-  measure_arrays<__half>(s);
-  measure_arrays<std::int32_t>(s);
-  measure_arrays<std::int64_t>(s);
-  measure_segments(s);
-  measure_blocks(s);
-  if (s.results.empty()) throw std::invalid_argument("no case has '" + chosen.filter + "' in its name");
-  if (!chosen.json.empty()) {
-    write_document(chosen, here, "scan_reduce", [&](json_writer& json) {
-      json.text("cccl", cccl_version());
-      json.boolean("levels", TESSERA_LEVELS);
-      json.integer("warm_up_replays", s.plan_for(0).warm_up_replays);
-      json.integer("replays", s.plan_for(0).replays);
-      json.begin("cases", '[');
-      for (case_result const& result : s.results) write_case(json, result);
-      json.end(']');
-    });
+  for (auto const measure : {measure_arrays<float>, measure_arrays<double>, measure_arrays<__half>, measure_arrays<std::int32_t>,
+                             measure_arrays<std::int64_t>, measure_segments, measure_blocks}) {
+    measure(s);
+    // After each part: a run that is cut off leaves what it has.
+    if (!chosen.json.empty()) {
+      write_document(chosen, here, "scan_reduce", [&](json_writer& json) { write_times(json, s); });
+    }
   }
+  if (s.results.empty()) throw std::invalid_argument("no case has '" + chosen.filter + "' in its name");
   return std::none_of(s.results.begin(), s.results.end(), [](case_result const& result) { return result.wrong(); });
 }
 

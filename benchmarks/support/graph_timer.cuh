@@ -42,6 +42,7 @@ class captured_launches {
     } catch (...) {
       (void)cudaStreamEndCapture(stream, &graph);
       if (graph != nullptr) (void)cudaGraphDestroy(graph);
+      (void)cudaGetLastError();
       throw;
     }
     check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");

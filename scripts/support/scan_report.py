@@ -49,7 +49,7 @@ class Case:
 
     def text(self, name, digits=4, strong=False):
         if name in self.case["absent"]:
-            return DOES_NOT_COMPILE
+            return DOES_NOT_COMPILE if "compile" in self.case["absent"][name] else "–"
         text = number(self.time(name), digits)
         return f"**{text}**" if strong else text
 
