@@ -19,7 +19,8 @@ namespace tessera::inline v0_1::detail {
 struct lookback_header {
   cuda::std::uint32_t runs;         // finished
   cuda::std::uint32_t ticket_base;  // of the run that is on
-  cuda::std::uint32_t unused[30];
+  cuda::std::uint32_t left;         // blocks that are done, where they are counted
+  cuda::std::uint32_t unused[29];
   cuda::std::uint32_t ticket;  // next; in a cache line of its own
   cuda::std::uint32_t unused_too[31];
 
@@ -33,6 +34,10 @@ struct lookback_header {
   __device__ void finish(cuda::std::uint32_t tickets) {
     ticket_base += tickets;
     runs += 1u;
+  }
+  // The same where no block sees words of all others: each of as many blocks as there are tickets leaves, the last one ends the run.
+  __device__ void leave(cuda::std::uint32_t tickets) {
+    if (atomicInc(&left, tickets - 1u) == tickets - 1u) finish(tickets);
   }
 };
 static_assert(sizeof(lookback_header) == 256);
@@ -71,10 +76,11 @@ struct lookback {
   }
 
   // The nodes in front of `tile`, nearest first, into `nodes`; gives how many. Publishes the nodes of the levels above that the tile, whose own
-  // node is `total`, completes. Called by one warp; `nodes` can be read after it synchronises. `Pause` nanoseconds between looks.
+  // node is `total`, completes; a tile that is not `whole`, at the end of its list, completes none. Called by one warp; `nodes` can be read after
+  // it synchronises. `Pause` nanoseconds between looks.
   template <int Pause, class Combine>
   __device__ __forceinline__ int gather(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, T const& total,
-                                        Combine const& combine, T* nodes) const {
+                                        Combine const& combine, T* nodes, bool whole = true) const {
     int const lane = static_cast<int>(threadIdx.x) % 32, first = lane * 4;
     // The levels that arrays of ordinary size have are looked at before any is waited for.
     constexpr int ahead = 3;
@@ -88,7 +94,7 @@ struct lookback {
     }
     int found = 0;
     T own = total;
-    bool completes = true;  // the tile is the last one of its node on the level below
+    bool completes = whole;  // the tile is the last one of its node on the level below
 #pragma unroll
     for (int level = 0; level < lookback_levels; ++level) {
       if ((tile >> (lookback_radix_bits * level)) == 0) break;

@@ -1,0 +1,300 @@
+// Scans and reductions of segments on the device: each segment by its own D, as if it were an array alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <cuda/std/type_traits>
+
+#include <tessera/accumulate.hpp>
+#include <tessera/determinism.hpp>
+#include <tessera/device/array_workspace.cuh>
+#include <tessera/device/segmented_kernel.cuh>
+#include <tessera/launch/cuda_backend.cuh>
+#include <tessera/scatter/cuda_resolve.cuh>
+#include <tessera/segments.hpp>
+#include <tessera/source.hpp>
+#include <tessera/view.hpp>
+
+namespace tessera::inline v0_1 {
+
+namespace detail {
+
+template <class I>
+void check_segments(char const*, segments_at<I> const&, std::int64_t) {}
+template <class F>
+void check_segments(char const* call, segments_from_flags<F> const& segments, std::int64_t count) {
+  require_extent_is(call, "the flags have", segments.flags.extent(0), count);
+}
+template <class K>
+void check_segments(char const* call, segments_by_key<K> const& segments, std::int64_t count) {
+  require_extent_is(call, "the keys have", segments.keys.extent(0), count);
+}
+inline void check_segments(char const* call, segments_of_length const& segments, std::int64_t count) {
+  if (segments.length * segments.number != count) {
+    throw usage_error(std::string(call) + ": " + std::to_string(segments.number) + " segments of length " + std::to_string(segments.length) +
+                      " are not the array's " + std::to_string(count) + " elements");
+  }
+}
+
+template <class Segments>
+inline constexpr bool has_count = requires(Segments const& s) { s.count(); };
+
+template <class Value>
+constexpr std::int64_t segmented_window() {
+  return sizeof(Value) <= 4 ? 4096 : (sizeof(Value) <= 8 ? 2048 : 1024);
+}
+
+template <class T>
+struct segmented_workspace {
+  lookback_header* header;
+  node_word<T>* words;
+  node_word<std::int64_t>* heads;
+};
+template <class T>
+segmented_workspace<T> take_segmented_workspace(std::int64_t count, workspace_parts& parts) {
+  std::int64_t const words = make_lookback_layout(ceil_div(count, segmented_window<T>())).words;
+  segmented_workspace<T> taken;
+  taken.header = parts.take<lookback_header>(1);
+  taken.words = parts.take<node_word<T>>(words);
+  taken.heads = parts.take<node_word<std::int64_t>>(words);
+  return taken;
+}
+
+template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
+void segmented_on_device(cuda_backend const& backend, char const* call, Source const& source, Segments const& segments, View const& array,
+                         T const& initial, bool has_initial, workspace_view const& workspace, Operation const& operation) {
+  auto const in = as_source(source);
+  auto const out = as_view(array);
+  using In = cuda::std::remove_const_t<decltype(in)>;
+  using Out = cuda::std::remove_const_t<decltype(out)>;
+  static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
+  using arguments_type = segmented_arguments<Direction, Result, In, Segments, Out, T, Operation>;
+  static_assert(arguments_type::window == segmented_window<T>());
+  std::int64_t const count = in.extent(0);
+  if (count == 0) return;
+  workspace_parts sizes;
+  (void)take_segmented_workspace<T>(count, sizes);
+  workspace_parts parts(call, workspace, sizes.bytes());
+  auto const taken = take_segmented_workspace<T>(count, parts);
+  std::int64_t const windows = ceil_div(count, segmented_window<T>());
+  auto const layout = make_lookback_layout(windows);
+  arguments_type const arguments{in,        segments,     out,          count,           static_cast<std::uint32_t>(windows), has_initial, initial,
+                                 operation, taken.header, {taken.words, layout}, {taken.heads, layout}};
+  constexpr int shared_bytes = 2 * arguments_type::window / 32 * 33 * static_cast<int>(sizeof(T));
+  launch_kernel(backend, call, &segmented_kernel<arguments_type>, windows, arguments_type::threads, shared_bytes, arguments);
+}
+
+template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
+void segmented_scan_on_device(cuda_backend const& backend, char const* call, Source const& in, Segments const& segments, View const& out,
+                              T const& initial, workspace_view const& workspace, Operation const& operation) {
+  static_assert(View::rank() == 1, "a scan's arrays have one dimension");
+  check_nothing_pending(call);
+  require_extent_is(call, "the output has", static_cast<std::int64_t>(out.extent(0)), in.extent(0));
+  check_distinct_elements(out, call);
+  check_segments(call, segments, in.extent(0));
+  segmented_on_device<Direction, Result>(backend, call, in, segments, out, initial, false, workspace, operation);
+}
+
+// ---- reductions ---------------------------------------------------------------------------------------------------------------------
+
+// Sets the elements of an output of `columns` columns: of all segments, or of those that have elements.
+template <class Out, class Segments, class T>
+__global__ void prepare_output_kernel(Out out, std::int64_t columns, Segments segments, std::int64_t count, bool also_empty, T value) {
+  segment_windows<Segments> const lists{segments, count};
+  std::int64_t const all = segments.count() * columns;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += std::int64_t{gridDim.x} * blockDim.x) {
+    if (!also_empty && lists.size_is_zero(i / columns)) continue;
+    if constexpr (Out::rank() == 1) {
+      out(i) = value;
+    } else {
+      out(i / columns, i % columns) = value;
+    }
+  }
+}
+template <class Out, class Segments, class T>
+void prepare_output(cuda_backend const& backend, char const* call, Out const& out, std::int64_t columns, Segments const& segments,
+                    std::int64_t count, bool also_empty, T const& value) {
+  std::int64_t const blocks = std::min<std::int64_t>(ceil_div(segments.count() * columns, 256), 1 << 14);
+  if (blocks > 0)
+    launch_kernel(backend, call, &prepare_output_kernel<Out, Segments, T>, blocks, 256, 0, out, columns, segments, count, also_empty, value);
+}
+
+// Rows as the records of a resolve, which lie in order already: each row's segment is its key.
+template <class Segments>
+__global__ void row_records_kernel(Segments segments, std::int64_t count, std::uint32_t* keys, std::uint32_t* places, std::uint32_t* number) {
+  __shared__ std::int64_t begin, end;
+  segment_windows<Segments> const lists{segments, count};
+  if (threadIdx.x == 0) {
+    begin = lists.begin();
+    end = lists.finish();
+    if (blockIdx.x == 0) *number = static_cast<std::uint32_t>(end - begin);
+  }
+  __syncthreads();
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < end - begin; i += std::int64_t{gridDim.x} * blockDim.x) {
+    keys[i] = static_cast<std::uint32_t>(lists.segment_of(begin + i));
+    places[i] = static_cast<std::uint32_t>(begin + i);
+  }
+}
+
+template <class T>
+struct row_reduction_workspace {
+  std::uint32_t *number, *keys, *places, *counters;
+  T* partials;
+  climb_layout climb;
+};
+template <class T>
+row_reduction_workspace<T> take_row_reduction_workspace(std::int64_t count, std::int64_t columns, workspace_parts& parts) {
+  row_reduction_workspace<T> taken{};
+  taken.climb = make_climb_layout(count);
+  taken.number = parts.take<std::uint32_t>(1);
+  taken.keys = parts.take<std::uint32_t>(count);
+  taken.places = parts.take<std::uint32_t>(count);
+  taken.counters = parts.take<std::uint32_t>(taken.climb.counters * column_blocks(columns, 1));
+  taken.partials = parts.take<T>(taken.climb.rows * columns);
+  return taken;
+}
+
+// Whether the resolve's reduction can take the rows as they lie.
+template <class In, class Out, class Operation>
+bool are_records(In const& in, Out const& out) {
+  using element = typename Out::element_type;
+  if constexpr ((cuda::std::is_same_v<element, float> || cuda::std::is_same_v<element, double>)&&cuda::std::is_same_v<Operation, plus> &&
+                cuda::std::is_same_v<cuda::std::remove_const_t<typename In::element_type>, element>) {
+    constexpr std::int64_t size = sizeof(element);
+    return in.mapping().byte_stride(1) == size && in.mapping().byte_stride(0) == size * in.extent(1) &&
+           reinterpret_cast<std::uintptr_t>(in.data_handle()) % 16 == 0 && in.extent(0) < (std::int64_t{1} << 31) &&
+           out.extent(0) < (std::int64_t{1} << 32) - 1;
+  } else {
+    return false;
+  }
+}
+
+template <class T, class In, class Segments, class Out, class Operation>
+void reduce_rows_on_device(cuda_backend const& backend, char const* call, In const& in, Segments const& segments, Out const& out,
+                           T const& initial, bool has_initial, workspace_view const& workspace, Operation const& operation) {
+  using element = typename Out::element_type;
+  std::int64_t const count = in.extent(0), columns = in.extent(1);
+  require_extent_is(call, "a row of the output has", out.extent(1), columns);
+  if (columns == 0) return;
+  if (are_records<In, Out, Operation>(in, out)) {
+    if constexpr (cuda::std::is_same_v<element, float> || cuda::std::is_same_v<element, double>) {
+      // out = fl(old + D), and -0.0 + D is D.
+      prepare_output(backend, call, out, columns, segments, count, has_initial, has_initial ? initial : plus::identity<element>());
+      workspace_parts sizes;
+      (void)take_row_reduction_workspace<element>(count, columns, sizes);
+      workspace_parts parts(call, workspace, sizes.bytes());
+      auto const taken = take_row_reduction_workspace<element>(count, columns, parts);
+      if (count == 0) return;
+      launch_kernel(backend, call, &row_records_kernel<Segments>, std::min<std::int64_t>(ceil_div(count, 256), 1 << 14), 256, 0, segments, count,
+                    taken.keys, taken.places, taken.number);
+      if (taken.climb.counters > 0) {
+        check_cuda(cudaMemsetAsync(taken.counters, 0xFF, static_cast<std::size_t>(taken.climb.counters * column_blocks(columns, 1)) * 4, backend.stream),
+                   std::string(call) + ": cudaMemsetAsync");
+      }
+      segmented_reduce_arguments<element> const arguments{taken.keys, taken.places, in.data_handle(), taken.number,   count,
+                                                          columns,    rows_of<0>(out), taken.partials, taken.counters, taken.climb};
+      detail::segmented_reduce(backend.stream, arguments);
+    }
+    return;
+  }
+  for (std::int64_t column_number = 0; column_number < columns; ++column_number) {
+    auto const column_out = column(out, column_number);
+    if (has_initial)
+      prepare_output(backend, call, column_out, 1, segments, count, true, conversion<element, T>::of(initial));
+    segmented_on_device<forward, segmented_result::reduced>(backend, call, column(in, column_number), segments, column_out, initial, has_initial,
+                                                            workspace, operation);
+  }
+}
+
+template <class T, class Source, class Segments, class View, class Operation>
+void segmented_reduce_on_device(cuda_backend const& backend, Source const& source, Segments const& segments, View const& array,
+                                T const& initial, bool has_initial, workspace_view const& workspace, Operation const& operation) {
+  constexpr char const* call = "segmented_reduce";
+  static_assert(has_count<Segments>,
+                "segmented_reduce: head flags do not say how many segments there are; describe them by offsets, length or keys");
+  if constexpr (has_count<Segments>) {
+    auto const in = as_source(source);
+    auto const out = as_view(array);
+    check_nothing_pending(call);
+    check_segments(call, segments, in.extent(0));
+    require_extent_is(call, "the output has", out.extent(0), segments.count());
+    check_distinct_elements(out, call);
+    if constexpr (decltype(out)::rank() == 1) {
+      using element = typename View::element_type;
+      if (has_initial) prepare_output(backend, call, out, 1, segments, in.extent(0), true, conversion<element, T>::of(initial));
+      segmented_on_device<forward, segmented_result::reduced>(backend, call, in, segments, out, initial, has_initial, workspace, operation);
+    } else {
+      static_assert(decltype(in)::rank() == 2 && decltype(out)::rank() == 2, "segmented_reduce: arrays have one dimension, or rows and columns");
+      reduce_rows_on_device(backend, call, in, segments, out, initial, has_initial, workspace, operation);
+    }
+  }
+}
+
+}  // namespace detail
+
+// Bytes of workspace for a segmented scan, or a segmented reduction of an array of one dimension, of up to `count` elements that are joined as
+// values of type T (the accumulator). Zeroed as a whole once, before its first use; then valid for any number of such operations of up to that
+// many elements, one at a time. After a launch that was aborted, zero it again.
+template <class T>
+std::size_t segmented_scan_workspace_bytes(std::int64_t count) {
+  detail::workspace_parts parts;
+  (void)detail::take_segmented_workspace<T>(count, parts);
+  return parts.bytes();
+}
+
+// Each segment's inclusive scan, as if it were an array alone: segments_at, segments_of_length, segments_from_flags or segments_by_key;
+// elements of no segment are left alone. The rest as inclusive_scan.
+template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class Segments, class View, class Operation = plus>
+void segmented_inclusive_scan(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,
+                              workspace_view const& workspace, Operation const& operation = {}) {
+  using T = accumulator_t<Operation, typename View::element_type>;
+  detail::segmented_scan_on_device<Direction, detail::segmented_result::inclusive>(backend, "segmented_inclusive_scan", in, segments, out, T{},
+                                                                                   workspace, operation);
+}
+
+// Each segment's exclusive scan from `initial`.
+template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class Segments, class View, class Operation = plus>
+void segmented_exclusive_scan(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,
+                              cuda::std::type_identity_t<accumulator_t<Operation, typename View::element_type>> const& initial,
+                              workspace_view const& workspace, Operation const& operation = {}) {
+  detail::segmented_scan_on_device<Direction, detail::segmented_result::exclusive>(backend, "segmented_exclusive_scan", in, segments, out,
+                                                                                   initial, workspace, operation);
+}
+
+// Bytes of workspace for a segmented reduction of up to `count` rows of `columns` elements that are joined as values of type T. Zeroed as a whole
+// once, before its first use; then valid for any number of reductions of up to that size, one at a time. After a launch that was aborted, zero it
+// again.
+template <class T>
+std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t columns = 1) {
+  std::size_t bytes = segmented_scan_workspace_bytes<T>(count);
+  if (columns > 1) {
+    detail::workspace_parts parts;
+    (void)detail::take_row_reduction_workspace<T>(count, columns, parts);
+    bytes = std::max(bytes, parts.bytes());
+  }
+  return bytes;
+}
+
+// out[k] = D(segment k); of an empty segment, out[k] is left alone. `in` is a source of n elements and `out` a view of segments.count(), or both are
+// views of rows and columns, whose rows are added up element by element. Segments: segments_at, segments_of_length, segments_by_key. Types, operators
+// and the rest as reduce. Rows of float and double that lie one behind the other at a 16-byte boundary are summed by the reduction of a
+// scatter's resolve; other rows, and other operators, column by column.
+template <determinism Level = gpu_to_gpu, class Source, class Segments, class View, class Operation = plus>
+  requires operator_on<Operation, accumulator_t<Operation, typename View::element_type>>
+void segmented_reduce(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,
+                      workspace_view const& workspace, Operation const& operation = {}) {
+  using T = accumulator_t<Operation, typename View::element_type>;
+  detail::segmented_reduce_on_device(backend, in, segments, out, T{}, false, workspace, operation);
+}
+
+// out[k] = operation(initial, D(segment k)), and `initial` where the segment is empty.
+template <determinism Level = gpu_to_gpu, class Source, class Segments, class View, class Operation = plus>
+void segmented_reduce(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,
+                      cuda::std::type_identity_t<accumulator_t<Operation, typename View::element_type>> const& initial,
+                      workspace_view const& workspace, Operation const& operation = {}) {
+  detail::segmented_reduce_on_device(backend, in, segments, out, initial, true, workspace, operation);
+}
+
+}  // namespace tessera::inline v0_1

@@ -1,0 +1,248 @@
+// Where segments begin, seen from a window of an array: what a segmented operation needs to know of its segments, whatever describes them.
+//
+// Positions count in the operation's direction: a backward one sees the array, and its segments, from the end.
+#pragma once
+
+#include <cuda/std/cstdint>
+
+#include <tessera/arithmetic.hpp>
+#include <tessera/config.hpp>
+#include <tessera/group/shuffle.cuh>
+#include <tessera/segments.hpp>
+#include <tessera/tile/scan.hpp>
+
+namespace tessera::inline v0_1::detail {
+
+// One bit a position.
+template <int Positions>
+struct head_bits {
+  static_assert(Positions % 32 == 0);
+  unsigned word[Positions / 32];
+
+  __device__ __forceinline__ bool test(int i) const { return (word[i / 32] >> (i % 32) & 1u) != 0; }
+  __device__ __forceinline__ void set(int i) { atomicOr(&word[i / 32], 1u << (i % 32)); }
+};
+
+inline constexpr cuda::std::int64_t no_segment = -1;
+
+// What a descriptor offers:
+//   knows_starts              the start of the segment that a position belongs to is found by itself; else by looking back for a head
+//   end(n)                    positions from here on belong to no segment
+//   mark(...)                 sets the bits of the heads in [first, first + Positions), called by the block
+//   start_of(position, ...)   where the segment of `position` starts, or no_segment; called by one warp; only where starts are known
+//   for_each_end(first, last, is_end, use)   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; is_end
+//                             says of an element whether it ends a segment; called by the block
+// and, forward and without a block, begin() and finish(): the elements that belong to segments; segment_of(element) of such; size_is_zero(segment)
+
+template <scan_direction Direction>
+__device__ __forceinline__ cuda::std::int64_t element_at(cuda::std::int64_t position, cuda::std::int64_t n) {
+  return Direction == forward ? position : n - 1 - position;
+}
+
+template <class Segments>
+struct segment_windows;
+
+// By offsets.
+template <class I>
+struct segment_windows<segments_at<I>> {
+  static constexpr bool knows_starts = true;
+  segments_at<I> const& segments;
+  cuda::std::int64_t n;
+
+  __device__ __forceinline__ cuda::std::int64_t offset(cuda::std::int64_t k) const {
+    cuda::std::int64_t const at = index64(segments.offsets(k));
+    return at < 0 ? 0 : (at < n ? at : n);
+  }
+  // The number of offsets that are at most `element`; called by a warp.
+  __device__ __forceinline__ cuda::std::int64_t count_up_to(cuda::std::int64_t element) const {
+    int const lane = static_cast<int>(threadIdx.x) % 32;
+    cuda::std::int64_t low = 0, high = segments.offsets.extent(0);  // the answer lies in [low, high]
+    while (low < high) {
+      cuda::std::int64_t const step = (high - low + 31) / 32, probe = low + (lane + 1) * step - 1;
+      bool const within = probe < high && offset(probe) <= element;
+      int const passed = __popc(__ballot_sync(full_warp, within));
+      cuda::std::int64_t const next = low + passed * step;
+      high = next + step - 1 < high ? next + step - 1 : high;
+      low = next;
+    }
+    return low;
+  }
+  template <scan_direction Direction>
+  __device__ __forceinline__ cuda::std::int64_t end() const {
+    cuda::std::int64_t const m = segments.count();
+    return Direction == forward ? offset(m) : n - offset(0);
+  }
+  // Backward, a segment begins behind its last element: the offset that ends it.
+  template <scan_direction Direction>
+  __device__ __forceinline__ cuda::std::int64_t start_of(cuda::std::int64_t position) const {
+    cuda::std::int64_t const m = segments.count();
+    if constexpr (Direction == forward) {
+      cuda::std::int64_t const k = count_up_to(position) - 1;
+      return k < 0 || k >= m ? no_segment : offset(k);
+    } else {
+      cuda::std::int64_t const k = count_up_to(n - 1 - position);  // the first offset behind the element
+      return k == 0 || k > m ? no_segment : n - offset(k);
+    }
+  }
+  template <scan_direction Direction, int Positions>
+  __device__ __forceinline__ void mark(cuda::std::int64_t first, head_bits<Positions>& heads, cuda::std::int64_t& shared) const {
+    cuda::std::int64_t const m = segments.count();
+    // Offsets of heads ascend with the elements in either direction: 0 .. m - 1 forward, 1 .. m backward.
+    cuda::std::int64_t const low = Direction == forward ? first : n - first - Positions + 1;  // least offset that can be meant
+    if (threadIdx.x < 32) {
+      cuda::std::int64_t const begin = count_up_to(low - 1);
+      if (threadIdx.x == 0) shared = begin;
+    }
+    __syncthreads();
+    for (cuda::std::int64_t k = shared + threadIdx.x;; k += blockDim.x) {
+      if (k < (Direction == forward ? 0 : 1)) continue;
+      if (k > (Direction == forward ? m - 1 : m)) break;
+      cuda::std::int64_t const at = offset(k), head = Direction == forward ? at : n - at;
+      if (at - low >= Positions) break;
+      // The offsets' ends may be clipped onto each other, and what a head begins may be empty: then a later one lies at the same place or
+      // there is nothing.
+      if (head >= first && head < first + Positions && head < end<Direction>()) heads.set(static_cast<int>(head - first));
+    }
+  }
+  __device__ __forceinline__ cuda::std::int64_t begin() const { return offset(0); }
+  __device__ __forceinline__ cuda::std::int64_t finish() const { return offset(segments.count()); }
+  __device__ __forceinline__ bool size_is_zero(cuda::std::int64_t k) const { return offset(k) == offset(k + 1); }
+  // The last segment that starts at or before the element: those before it at the same place are empty.
+  __device__ __forceinline__ cuda::std::int64_t segment_of(cuda::std::int64_t element) const {
+    cuda::std::int64_t low = 0, high = segments.offsets.extent(0);
+    while (low < high) {
+      cuda::std::int64_t const middle = low + (high - low) / 2;
+      if (offset(middle) <= element) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low - 1;
+  }
+  template <class IsEnd, class Use>
+  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, cuda::std::int64_t& shared, IsEnd const&,
+                                               Use const& use) const {
+    if (threadIdx.x < 32) {
+      cuda::std::int64_t const begin = count_up_to(first) - 1;
+      if (threadIdx.x == 0) shared = begin;
+    }
+    __syncthreads();
+    cuda::std::int64_t const m = segments.count();
+    for (cuda::std::int64_t k = shared + threadIdx.x; k < m; k += blockDim.x) {
+      cuda::std::int64_t const begin = k < 0 ? 0 : offset(k), end = offset(k + 1);
+      if (end > last) break;
+      if (k >= 0 && end > begin && end > first) use(k, end - 1);
+    }
+  }
+};
+
+// By length.
+template <>
+struct segment_windows<segments_of_length> {
+  static constexpr bool knows_starts = true;
+  segments_of_length const& segments;
+  cuda::std::int64_t n;
+
+  template <scan_direction Direction>
+  __device__ __forceinline__ cuda::std::int64_t end() const {
+    return n;
+  }
+  template <scan_direction Direction>
+  __device__ __forceinline__ cuda::std::int64_t start_of(cuda::std::int64_t position) const {
+    return position < n ? position - position % segments.length : no_segment;
+  }
+  template <scan_direction Direction, int Positions>
+  __device__ __forceinline__ void mark(cuda::std::int64_t first, head_bits<Positions>& heads, cuda::std::int64_t&) const {
+    cuda::std::int64_t const rest = first % segments.length;
+    cuda::std::int64_t const begin = rest == 0 ? 0 : segments.length - rest;
+    for (cuda::std::int64_t i = begin + static_cast<cuda::std::int64_t>(threadIdx.x) * segments.length; i < Positions;
+         i += static_cast<cuda::std::int64_t>(blockDim.x) * segments.length) {
+      if (first + i < n) heads.set(static_cast<int>(i));
+    }
+  }
+  __device__ __forceinline__ cuda::std::int64_t begin() const { return 0; }
+  __device__ __forceinline__ cuda::std::int64_t finish() const { return n; }
+  __device__ __forceinline__ bool size_is_zero(cuda::std::int64_t) const { return segments.length == 0; }
+  __device__ __forceinline__ cuda::std::int64_t segment_of(cuda::std::int64_t element) const { return element / segments.length; }
+  template <class IsEnd, class Use>
+  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, cuda::std::int64_t&, IsEnd const&,
+                                               Use const& use) const {
+    for (cuda::std::int64_t k = first / segments.length + threadIdx.x; (k + 1) * segments.length <= last; k += blockDim.x)
+      use(k, (k + 1) * segments.length - 1);
+  }
+};
+
+// By what an element says of itself: begins(element) is whether it is not of the segment of the element before it.
+template <class Derived>
+struct windows_by_element {
+  static constexpr bool knows_starts = false;
+
+  template <scan_direction Direction>
+  __device__ __forceinline__ cuda::std::int64_t end() const {
+    return self().n;
+  }
+  template <scan_direction Direction, int Positions>
+  __device__ __forceinline__ void mark(cuda::std::int64_t first, head_bits<Positions>& heads, cuda::std::int64_t&) const {
+    cuda::std::int64_t const n = self().n;
+    for (int i = static_cast<int>(threadIdx.x); i < Positions; i += static_cast<int>(blockDim.x)) {
+      cuda::std::int64_t const position = first + i, element = element_at<Direction>(position, n);
+      bool head = false;
+      if (position < n) {
+        head = position == 0 || self().begins(Direction == forward ? element : element + 1);
+      }
+      unsigned const bits = __ballot_sync(full_warp, head);
+      if (threadIdx.x % 32 == 0) heads.word[i / 32] = bits;
+    }
+  }
+
+ private:
+  __device__ __forceinline__ Derived const& self() const { return static_cast<Derived const&>(*this); }
+};
+
+template <class F>
+struct segment_windows<segments_from_flags<F>> : windows_by_element<segment_windows<segments_from_flags<F>>> {
+  segments_from_flags<F> const& segments;
+  cuda::std::int64_t n;
+  __device__ __forceinline__ segment_windows(segments_from_flags<F> const& s, cuda::std::int64_t count) : segments(s), n(count) {}
+  __device__ __forceinline__ bool begins(cuda::std::int64_t element) const { return segments.flags(element) != F{}; }
+};
+
+template <class K>
+struct segment_windows<segments_by_key<K>> : windows_by_element<segment_windows<segments_by_key<K>>> {
+  segments_by_key<K> const& segments;
+  cuda::std::int64_t n;
+  __device__ __forceinline__ segment_windows(segments_by_key<K> const& s, cuda::std::int64_t count) : segments(s), n(count) {}
+  __device__ __forceinline__ bool begins(cuda::std::int64_t element) const { return segments.keys(element) != segments.keys(element - 1); }
+  // The first element whose key is at least k.
+  __device__ __forceinline__ cuda::std::int64_t from_key(cuda::std::int64_t k) const {
+    cuda::std::int64_t low = 0, high = n;
+    while (low < high) {
+      cuda::std::int64_t const middle = low + (high - low) / 2;
+      if (cuda::std::int64_t{index64(segments.keys(middle))} < k) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+  __device__ __forceinline__ cuda::std::int64_t begin() const { return from_key(0); }
+  __device__ __forceinline__ cuda::std::int64_t finish() const { return from_key(segments.number); }
+  __device__ __forceinline__ bool size_is_zero(cuda::std::int64_t k) const {
+    cuda::std::int64_t const at = from_key(k);
+    return at == n || cuda::std::int64_t{index64(segments.keys(at))} != k;
+  }
+  __device__ __forceinline__ cuda::std::int64_t segment_of(cuda::std::int64_t element) const { return index64(segments.keys(element)); }
+  template <class IsEnd, class Use>
+  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, cuda::std::int64_t&, IsEnd const& is_end,
+                                               Use const& use) const {
+    for (cuda::std::int64_t element = first + threadIdx.x; element < last; element += blockDim.x) {
+      if (!is_end(element)) continue;
+      cuda::std::int64_t const key = index64(segments.keys(element));
+      if (key >= 0 && key < segments.number) use(key, element);
+    }
+  }
+};
+
+}  // namespace tessera::inline v0_1::detail
