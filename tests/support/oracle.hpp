@@ -10,27 +10,10 @@
 
 namespace testing_support {
 
-// D as a binary counter that carries, and is collapsed smallest first. For non-empty lists; compiled without contraction or reassociation,
-// since every sum goes through a volatile.
-template <class T>
-class dyadic_counter {
- public:
-  void push(T value) {
-    int level = 0;
-    for (; !nodes_.empty() && nodes_.back().level == level; ++level) {
-      value = sum(nodes_.back().value, value);
-      nodes_.pop_back();
-    }
-    nodes_.push_back({value, level});
-  }
-  bool empty() const { return nodes_.empty(); }
-  T collapse() const {
-    T value = nodes_.back().value;
-    for (std::size_t i = nodes_.size() - 1; i-- > 0;) value = sum(nodes_[i].value, value);
-    return value;
-  }
-
-  static T sum(T a, T b) {
+// The sum of every oracle: rounded where it is made, since it goes through a volatile; integers wrap.
+struct rounded_sum {
+  template <class T>
+  T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
     } else {
@@ -38,14 +21,59 @@ class dyadic_counter {
       return result;
     }
   }
+};
+
+// A product that is rounded before anything is done with it.
+template <class T>
+T rounded_product(T a, T b) {
+  T volatile result = a * b;
+  return result;
+}
+
+// D as a binary counter that carries, and is collapsed smallest first. For non-empty lists; compiled without contraction or reassociation,
+// since every sum goes through a volatile. With `Join`, the tree of another operator.
+template <class T, class Join = rounded_sum>
+class dyadic_counter {
+ public:
+  explicit dyadic_counter(Join const& join = {}) : join_(join) {}
+  void push(T value) {
+    int level = 0;
+    for (; !nodes_.empty() && nodes_.back().level == level; ++level) {
+      value = join_(nodes_.back().value, value);
+      nodes_.pop_back();
+    }
+    nodes_.push_back({value, level});
+  }
+  bool empty() const { return nodes_.empty(); }
+  T collapse() const {
+    T value = nodes_.back().value;
+    for (std::size_t i = nodes_.size() - 1; i-- > 0;) value = join_(nodes_[i].value, value);
+    return value;
+  }
+
+  static T sum(T a, T b) { return rounded_sum{}(a, b); }
 
  private:
   struct node {
     T value;
     int level;
   };
+  Join join_;
   std::vector<node> nodes_;
 };
+
+// D of each prefix of a list, NaN as they come.
+template <class T, class Join = rounded_sum>
+std::vector<T> dyadic_prefixes(std::vector<T> const& values, Join const& join = {}) {
+  dyadic_counter<T, Join> counter(join);
+  std::vector<T> prefixes;
+  prefixes.reserve(values.size());
+  for (T const& value : values) {
+    counter.push(value);
+    prefixes.push_back(counter.collapse());
+  }
+  return prefixes;
+}
 
 template <class T>
 T canonical_nan(T value) {

@@ -1,5 +1,5 @@
-// Eight neighbouring values on the host, which an operator joins side by side: in vector registers where operator and type are known to allow it
-// (sums of the usual types), else one after the other. The bits are the same. The only place that knows vectors.
+// Eight neighbouring values on the host, which an operator joins side by side: in vector registers where operator and type are known to
+// allow it (sums of the usual types), else one after the other. The bits are the same. The only place that knows vectors.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ inline constexpr bool is_sum<plus> = true;
 template <class A>
 inline constexpr bool is_sum<accumulate_as<A, plus>> = true;
 
-// `Count` neighbours, a power of two: one value, one vector, or two halves (no loops: compilers keep at -O2 what they find in loops in memory).
+// `Count` neighbours, a power of two: one value, one vector, or two halves (no loops: compilers keep at -O2 what they find in loops in
+// memory).
 template <class A, class Operation, int Count>
 class neighbours {
   using half = neighbours<A, Operation, Count / 2>;
@@ -55,7 +56,9 @@ class neighbours {
     return {half::of_pairs(from, operation), half::of_pairs(from + Count, operation)};
   }
   // `left` joined in front of each.
-  neighbours behind(A const& left, Operation const& operation) const { return {low_.behind(left, operation), high_.behind(left, operation)}; }
+  neighbours behind(A const& left, Operation const& operation) const {
+    return {low_.behind(left, operation), high_.behind(left, operation)};
+  }
   // Each of `left` joined in front of the one here.
   neighbours behind(neighbours const& left, Operation const& operation) const {
     return {low_.behind(left.low_, operation), high_.behind(left.high_, operation)};
@@ -99,11 +102,10 @@ class neighbours<A, Operation, 1> {
 
 // Whether such neighbours are vectors.
 template <class A, class Operation>
-inline constexpr bool joined_as_vectors = is_sum<Operation> && cuda::std::is_arithmetic_v<A> && (sizeof(A) == 4 || sizeof(A) == 8);
+inline constexpr bool joined_as_vectors = is_sum<Operation>&& cuda::std::is_arithmetic_v<A> && (sizeof(A) == 4 || sizeof(A) == 8);
 
 template <class A, class Operation, int Count>
-  requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16)
-class neighbours<A, Operation, Count> {
+requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neighbours<A, Operation, Count> {
   using vector = typename vector_of<sizeof(A), cuda::std::is_floating_point_v<A>>::type;
   using bits_vector = typename vector_of<sizeof(A), false>::type;
 

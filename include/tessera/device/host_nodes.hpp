@@ -1,8 +1,8 @@
 // D on the host, block by block: what the scans and reductions of whole arrays are made of, for any operator and any source.
 //
-// The elements of a source are read into a block, in the order of the direction, as accumulators. A block is a node of D, or the last part of
-// one; its loops run over eight neighbours at a time, a number that compilers know, which is what makes vectors of them at -O2. Everything
-// here computes, so it is called inside parallel_for alone, where the floating-point mode is the contract's.
+// The elements of a source are read into a block, in the order of the direction, as accumulators. A block is a node of D, or the last part
+// of one; its loops run over eight neighbours at a time, a number that compilers know, which is what makes vectors of them at -O2.
+// Everything here computes, so it is called inside parallel_for alone, where the floating-point mode is the contract's.
 #pragma once
 
 #include <algorithm>
@@ -270,7 +270,7 @@ A piece_node(Reader const& reader, std::int64_t first, std::int64_t length, Oper
 
 // Operators that any order gives the same for.
 template <class Operation, class A>
-inline constexpr bool order_is_free = is_sum<Operation> && is_exactly_associative<A>;
+inline constexpr bool order_is_free = is_sum<Operation>&& is_exactly_associative<A>;
 template <class A>
 inline constexpr bool order_is_free<minimum, A> = true;
 template <class A>
@@ -305,11 +305,21 @@ void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, 
     std::int64_t const to = Exclusive ? at + 1 : at;
     int const written = Exclusive ? count - 1 : count;
     switch (number) {
-      case 4: writer.template write<4>(to, written, values, last, operation); break;
-      case 3: writer.template write<3>(to, written, values, last, operation); break;
-      case 2: writer.template write<2>(to, written, values, last, operation); break;
-      case 1: writer.template write<1>(to, written, values, last, operation); break;
-      default: writer.template write<0>(to, written, values, last, operation); break;
+      case 4:
+        writer.template write<4>(to, written, values, last, operation);
+        break;
+      case 3:
+        writer.template write<3>(to, written, values, last, operation);
+        break;
+      case 2:
+        writer.template write<2>(to, written, values, last, operation);
+        break;
+      case 1:
+        writer.template write<1>(to, written, values, last, operation);
+        break;
+      default:
+        writer.template write<0>(to, written, values, last, operation);
+        break;
     }
     nodes.push(block, leaves, operation);
   }

@@ -1,8 +1,8 @@
 // How the host shares an array among its cores: segments, and pieces of long ones.
 //
-// A long segment is cut into pieces, which are nodes of D since they start at multiples of their length from its start. A window is what a core
-// takes at a time: the short segments that start in it, the piece of a long segment that starts in it and, last, a long segment's first piece.
-// Everything is counted in the direction of the operation, so that backward is the mirror image.
+// A long segment is cut into pieces, which are nodes of D since they start at multiples of their length from its start. A window is what a
+// core takes at a time: the short segments that start in it, the piece of a long segment that starts in it and, last, a long segment's
+// first piece. Everything is counted in the direction of the operation, so that backward is the mirror image.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ struct whole_array {
   std::int64_t start(std::int64_t k) const { return k * length; }
 };
 
-// The pieces of segments by their starts. Segments are laid out along a line, each with a place of its own before its elements, so that many
-// empty segments are shared among the cores too; a window is so many places of the line as a piece has elements.
+// The pieces of segments by their starts. Segments are laid out along a line, each with a place of its own before its elements, so that
+// many empty segments are shared among the cores too; a window is so many places of the line as a piece has elements.
 template <class Segments>
 class pieces_by_start {
  public:
@@ -125,8 +125,8 @@ class published_nodes {
 
 // --- All windows
 
-// The prefixes of all segments. Windows are taken in order; a core publishes the node of its piece first, then it needs those of earlier windows
-// alone, which other cores publish without waiting for anyone.
+// The prefixes of all segments. Windows are taken in order; a core publishes the node of its piece first, then it needs those of earlier
+// windows alone, which other cores publish without waiting for anyone.
 template <scan_direction Direction, bool Exclusive, class A, class Pieces, class In, class Out, class Operation>
 void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, node_stack<A> const& initial, Operation const& operation) {
   block_reader<A, Direction, In> const reader(in);

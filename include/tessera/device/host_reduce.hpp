@@ -79,10 +79,10 @@ void find_first_on_host(char const* call, host_backend<Lanes> const& backend, In
 }  // namespace detail
 
 // *out = D(in[0] .. in[n-1]), a NaN canonical; of no elements, `out` is left alone. `in` is a view of any stride or another source, of one
-// dimension. Elements are joined as accumulator_t<Operation, T> and rounded once to T. `operation` is plus{} or any other operator, applied in the
-// tree of D, the earlier operand first. On all cores; returns when done.
+// dimension. Elements are joined as accumulator_t<Operation, T> and rounded once to T. `operation` is plus{} or any other operator, applied
+// in the tree of D, the earlier operand first. On all cores; returns when done.
 template <determinism Level = gpu_to_gpu, int Lanes, class In, class T, class Operation = plus>
-  requires operator_on<Operation, accumulator_t<Operation, T>>
+requires operator_on<Operation, accumulator_t<Operation, T>>
 void reduce(host_backend<Lanes> const& backend, In const& in, T* out, Operation const& operation = {}) {
   static_assert(detail::source_rank<In> == 1, "a reduction's array has one dimension");
   using A = accumulator_t<Operation, T>;
@@ -96,8 +96,8 @@ void reduce(host_backend<Lanes> const& backend, In const& in, T* out, Operation 
 
 // *out = operation(initial, D(in)); of no elements, `initial`.
 template <determinism Level = gpu_to_gpu, int Lanes, class In, class T, class Operation = plus>
-void reduce(host_backend<Lanes> const& backend, In const& in, T* out, cuda::std::type_identity_t<accumulator_t<Operation, T>> const& initial,
-            Operation const& operation = {}) {
+void reduce(host_backend<Lanes> const& backend, In const& in, T* out,
+            cuda::std::type_identity_t<accumulator_t<Operation, T>> const& initial, Operation const& operation = {}) {
   static_assert(detail::source_rank<In> == 1, "a reduction's array has one dimension");
   using A = accumulator_t<Operation, T>;
   detail::check_result("reduce", out);
@@ -123,7 +123,8 @@ void mean(host_backend<Lanes> const& backend, In const& in, T* out, Operation co
   }
 }
 
-// *out = D(fl(a[0] * b[0]) .. fl(a[n-1] * b[n-1])), elements converted to accumulator_t<Operation, T> first; of no elements, `out` is left alone.
+// *out = D(fl(a[0] * b[0]) .. fl(a[n-1] * b[n-1])), elements converted to accumulator_t<Operation, T> first; of no elements, `out` is left
+// alone.
 template <determinism Level = gpu_to_gpu, int Lanes, class First, class Second, class T, class Operation = plus>
 void dot(host_backend<Lanes> const& backend, First const& a, Second const& b, T* out, Operation const& operation = {}) {
   using A = accumulator_t<Operation, T>;
@@ -143,8 +144,8 @@ void dot(host_backend<Lanes> const& backend, First const& a, Second const& b, T*
   }
 }
 
-// *out = the index of the first smallest element, in the order of `minimum`: -0 before +0, a NaN loses against every number; of NaNs alone, 0;
-// of no elements, `out` is left alone.
+// *out = the index of the first smallest element, in the order of `minimum`: -0 before +0, a NaN loses against every number; of NaNs alone,
+// 0; of no elements, `out` is left alone.
 template <determinism Level = gpu_to_gpu, int Lanes, class In>
 void arg_min(host_backend<Lanes> const& backend, In const& in, std::int64_t* out) {
   detail::find_first_on_host<minimum>("arg_min", backend, detail::as_source(in), out);

@@ -54,10 +54,11 @@ void scan_on_host(char const* call, host_backend<Lanes> const& backend, In const
 }  // namespace detail
 
 // out[i] = D(in[0] .. in[i]), a NaN canonical; with `backward`, D(in[n-1] .. in[i]). `in` is a view or another source, `out` a view; one
-// dimension, any stride; they may be the same array. Elements are joined as accumulator_t<Operation, element of out> and rounded once to the element.
-// `operation` is plus{} or any other operator, applied in the tree of D, the earlier operand first. On all cores; returns when done.
+// dimension, any stride; they may be the same array. Elements are joined as accumulator_t<Operation, element of out> and rounded once to
+// the element. `operation` is plus{} or any other operator, applied in the tree of D, the earlier operand first. On all cores; returns when
+// done.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class In, class Out, class Operation = plus>
-  requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
+requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
 void inclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const& out, Operation const& operation = {}) {
   using A = detail::accumulator_for<Operation, Out>;
   detail::scan_on_host<Direction, false>("inclusive_scan", backend, in, out, detail::node_stack<A>(), operation);
@@ -65,23 +66,23 @@ void inclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const&
 
 // out[i] = operation(initial, D(in[0] .. in[i])).
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class In, class Out, class Operation = plus>
-void inclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const& out, detail::accumulator_for<Operation, Out> const& initial,
-                    Operation const& operation = {}) {
+void inclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const& out,
+                    detail::accumulator_for<Operation, Out> const& initial, Operation const& operation = {}) {
   using A = detail::accumulator_for<Operation, Out>;
   detail::scan_on_host<Direction, false>("inclusive_scan", backend, in, out, detail::node_stack<A>(initial), operation);
 }
 
 // out[0] = initial, bit for bit; out[i] = operation(initial, D(in[0] .. in[i-1])); backward likewise from the end.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class In, class Out, class Operation = plus>
-void exclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const& out, detail::accumulator_for<Operation, Out> const& initial,
-                    Operation const& operation = {}) {
+void exclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const& out,
+                    detail::accumulator_for<Operation, Out> const& initial, Operation const& operation = {}) {
   using A = detail::accumulator_for<Operation, Out>;
   detail::scan_on_host<Direction, true>("exclusive_scan", backend, in, out, detail::node_stack<A>(initial), operation);
 }
 
 // The same with the initial value +0, for sums.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class In, class Out, class Operation = plus>
-  requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
+requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
 void exclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const& out, Operation const& operation = {}) {
   static_assert(detail::is_sum<Operation>, "exclusive_scan: name an initial value; without one only a sum has a beginning, +0");
   if constexpr (detail::is_sum<Operation>) {

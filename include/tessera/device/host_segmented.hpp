@@ -172,7 +172,8 @@ class pieces_by_head {
   }
 
  private:
-  // The first head in begin .. end - 1, else `otherwise`. The end is the array's or a window's, so that no bit is set between it and its word's.
+  // The first head in begin .. end - 1, else `otherwise`. The end is the array's or a window's, so that no bit is set between it and its
+  // word's.
   std::int64_t next_head(std::int64_t begin, std::int64_t end, std::int64_t otherwise) const {
     if (begin >= end) return otherwise;
     std::uint64_t word = words_[static_cast<std::size_t>(begin / 64)] & (~std::uint64_t{0} << (begin % 64));
@@ -200,8 +201,8 @@ inline void check_described(char const* call, char const* what, std::int64_t des
 inline void check_lengths(char const* call, segments_of_length const& segments, std::int64_t elements) {
   bool const fits = segments.length == 0 || segments.number <= elements / segments.length;
   if (!fits || segments.length * segments.number != elements) {
-    throw usage_error(std::string(call) + ": " + std::to_string(segments.number) + " segments of length " + std::to_string(segments.length) +
-                      " are not the " + std::to_string(elements) + " elements of the input");
+    throw usage_error(std::string(call) + ": " + std::to_string(segments.number) + " segments of length " +
+                      std::to_string(segments.length) + " are not the " + std::to_string(elements) + " elements of the input");
   }
 }
 
@@ -220,9 +221,8 @@ template <scan_direction Direction, class F, class Use>
 void with_scan_pieces(char const* call, segments_from_flags<F> const& segments, std::int64_t elements, int cores, Use const& use) {
   check_described(call, "flags", segments.flags.extent(0), elements);
   // Backward, a segment starts at the element in front of a flag.
-  use(pieces_by_head(elements, piece_leaves, cores, [&](std::int64_t position) {
-    return segments.flags(Direction == forward ? position : elements - position) != F{};
-  }));
+  use(pieces_by_head(elements, piece_leaves, cores,
+                     [&](std::int64_t position) { return segments.flags(Direction == forward ? position : elements - position) != F{}; }));
 }
 template <scan_direction Direction, class K, class Use>
 void with_scan_pieces(char const* call, segments_by_key<K> const& segments, std::int64_t elements, int cores, Use const& use) {
@@ -309,8 +309,8 @@ void for_columns(std::int64_t first, std::int64_t last, Body const& body) {
   for (; column < last; ++column) body(column, cuda::std::integral_constant<int, 1>{});
 }
 
-// emit(segment, column, values, count) with D of each segment's rows for `count` columns, or with null for an empty segment; in any order and from
-// several threads.
+// emit(segment, column, values, count) with D of each segment's rows for `count` columns, or with null for an empty segment; in any order
+// and from several threads.
 template <class A, class Pieces, class In, class Operation, class Emit>
 void reduce_row_pieces(int cores, Pieces const& pieces, In const& in, Operation const& operation, Emit const& emit) {
   std::int64_t const windows = pieces.windows(), piece = pieces.piece(), columns = in.extent(1);
@@ -416,11 +416,12 @@ void segmented_reduce_on_host(host_backend<Lanes> const& backend, In const& in, 
 // segments_by_key; elements of no segment are not written.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class In, class Segments, class Out,
           class Operation = plus>
-  requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
+requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
 void segmented_inclusive_scan(host_backend<Lanes> const& backend, In const& in, Segments const& segments, Out const& out,
                               Operation const& operation = {}) {
   using A = detail::accumulator_for<Operation, Out>;
-  detail::segmented_scan_on_host<Direction, false>("segmented_inclusive_scan", backend, in, segments, out, detail::node_stack<A>(), operation);
+  detail::segmented_scan_on_host<Direction, false>("segmented_inclusive_scan", backend, in, segments, out, detail::node_stack<A>(),
+                                                   operation);
 }
 
 // exclusive_scan of each segment alone, each from `initial` on.
@@ -433,10 +434,10 @@ void segmented_exclusive_scan(host_backend<Lanes> const& backend, In const& in, 
                                                   operation);
 }
 
-// out[k] = D of segment k, a NaN canonical; of an empty segment, left alone. `segments` is segments_at, segments_of_length or segments_by_key. With
-// `in` of two dimensions segments are of rows, and rows are added element by element: out[k][c].
+// out[k] = D of segment k, a NaN canonical; of an empty segment, left alone. `segments` is segments_at, segments_of_length or
+// segments_by_key. With `in` of two dimensions segments are of rows, and rows are added element by element: out[k][c].
 template <determinism Level = gpu_to_gpu, int Lanes, class In, class Segments, class Out, class Operation = plus>
-  requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
+requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
 void segmented_reduce(host_backend<Lanes> const& backend, In const& in, Segments const& segments, Out const& out,
                       Operation const& operation = {}) {
   using A = detail::accumulator_for<Operation, Out>;
