@@ -1,7 +1,0 @@
-#include "segmented.hpp"
-
-namespace benchmark {
-
-void measure_segments(session&) {}
-
-}  // namespace benchmark
