@@ -23,14 +23,15 @@ namespace detail {
 // Speed choices; no bit depends on them.
 inline constexpr std::int64_t most_reduce_runs = 32768;
 
-template <int Threads, int Rows, class Arguments>
+// Collected: runs that a thread of the last block collects at a time.
+template <int Threads, int Rows, int Collected, class Arguments>
 void launch_reduce(cuda_backend const& backend, char const* call, Arguments& arguments) {
   constexpr std::int64_t tile = std::int64_t{Threads} * Rows * Arguments::width;
   std::int64_t const tiles = ceil_div(arguments.count, tile);
   std::int64_t pieces = 1;
   while (ceil_div(tiles, pieces) > most_reduce_runs) pieces *= 2;
   arguments.pieces = static_cast<int>(pieces);
-  launch_kernel(backend, call, &reduce_kernel<Threads, Rows, Arguments>, ceil_div(tiles, pieces), Threads, 0, arguments);
+  launch_kernel(backend, call, &reduce_kernel<Threads, Rows, Collected, Arguments>, ceil_div(tiles, pieces), Threads, 0, arguments);
 }
 
 // How a sum becomes the result.
@@ -83,11 +84,11 @@ void reduce_on_device(cuda_backend const& backend, char const* call, Source cons
   constexpr int width = decltype(arguments)::width;
   constexpr int several = width <= 4 ? 8 : (width == 8 ? 4 : 2);
   if (count * static_cast<std::int64_t>(16 / width) <= (1 << 20)) {
-    launch_reduce<256, several / 2>(backend, call, arguments);
+    launch_reduce<256, several / 2, 1>(backend, call, arguments);
   } else if (count * static_cast<std::int64_t>(16 / width) <= (1 << 23)) {
-    launch_reduce<256, several>(backend, call, arguments);
+    launch_reduce<256, several, 1>(backend, call, arguments);
   } else {
-    launch_reduce<512, several>(backend, call, arguments);
+    launch_reduce<512, several, 8>(backend, call, arguments);
   }
 }
 

@@ -18,8 +18,8 @@ namespace tessera::inline v0_1 {
 
 namespace detail {
 
-// From how many elements on a scan's kernels change. Speed choices: no bit depends on them.
-inline constexpr std::int64_t small_scan = 1 << 17, stream_from = 1 << 22;
+// From how many bytes on a scan's kernels change. Speed choices: no bit depends on them.
+inline constexpr std::int64_t small_scan = 1 << 20, medium_scan = 1 << 22, stream_from = 12 << 20;
 
 // Elements of the smallest tile that a scan of `count` elements may have.
 constexpr std::int64_t least_scan_tile(std::int64_t count) { return count <= small_scan ? 512 : 2048; }
@@ -53,8 +53,9 @@ void launch_scan(cuda_backend const& backend, char const* call, Arguments& argum
   using shape = stream_shape<typename Arguments::source_type, typename Arguments::value_type>;
   constexpr int width = Arguments::width;
   constexpr int several = width <= 4 ? 4 : (width == 8 ? 2 : 1), many = 2 * several, few = several > 1 ? several / 2 : 1;
+  std::int64_t const bytes = arguments.count * (16 / width);
   if constexpr (shape::possible) {
-    if (arguments.count >= stream_from && arguments.in_contiguous && runs_code_for_90(call, &scan_stream_kernel<Arguments>)) {
+    if (bytes >= stream_from && arguments.in_contiguous && runs_code_for_90(call, &scan_stream_kernel<Arguments>)) {
       int device = 0, multiprocessors = 0;
       check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
       check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), std::string(call) + ": cudaDeviceGetAttribute");
@@ -67,12 +68,12 @@ void launch_scan(cuda_backend const& backend, char const* call, Arguments& argum
       return;
     }
   }
-  if (arguments.count <= small_scan) {
+  if (bytes <= small_scan) {
     launch_scan_tiles<256, few>(backend, call, arguments);
-  } else if (arguments.count < stream_from) {
+  } else if (bytes <= medium_scan) {
     launch_scan_tiles<512, several>(backend, call, arguments);
   } else {
-    launch_scan_tiles<256, many>(backend, call, arguments);
+    launch_scan_tiles<512, many>(backend, call, arguments);
   }
 }
 

@@ -82,8 +82,7 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   auto const layout = make_lookback_layout(windows);
   arguments_type const arguments{in,        segments,     out,          count,           static_cast<std::uint32_t>(windows), has_initial, initial,
                                  operation, taken.header, {taken.words, layout}, {taken.heads, layout}};
-  constexpr int shared_bytes = 2 * arguments_type::window / 32 * 33 * static_cast<int>(sizeof(T));
-  launch_kernel(backend, call, &segmented_kernel<arguments_type>, windows, arguments_type::threads, shared_bytes, arguments);
+  launch_kernel(backend, call, &segmented_kernel<arguments_type>, windows, arguments_type::threads, arguments_type::shared_bytes, arguments);
 }
 
 template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>

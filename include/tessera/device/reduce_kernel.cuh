@@ -31,8 +31,6 @@ struct reduce_arguments {
   int pieces;  // of a warp, a power of two
 };
 
-inline constexpr int reduce_collected = 8;  // runs that a thread of the last block collects
-
 // D of `Values` values a lane, Values neighbouring ones, over the warp; right on every lane.
 template <class T, int Values, class Combine>
 __device__ __forceinline__ T reduce_lane_values(T (&value)[Values], int lane, Combine const& combine) {
@@ -54,21 +52,22 @@ __device__ __forceinline__ T reduce_warps(T const& mine, shared_values<T, Warps>
   return join_lanes<Warps>(T(totals[lane % Warps]), lane % Warps, combine, [](int, T const&) {});
 }
 
-template <int Threads, int Rows, class Arguments>
-__global__ __launch_bounds__(Threads) void reduce_kernel(__grid_constant__ Arguments const a) {
+template <int Threads, int Rows, int Collected, class Arguments>
+__global__ __launch_bounds__(Threads, (Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 2048 : 1024) / Threads) void reduce_kernel(__grid_constant__ Arguments const a) {
   using T = typename Arguments::value_type;
   using S = typename Arguments::source_type;
   using pad = padded<typename Arguments::operation_type, T>;
   using P = typename pad::value_type;
   constexpr int width = Arguments::width, warps = Threads / 32, piece = Rows * 32 * width;
   __shared__ shared_values<P, warps> totals;
-  __shared__ int is_last;
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   auto const& combine = pad::operation(a.operation);
-  cuda::std::uint32_t run = 0, ticket = 0;
+  // On their way while the array is read: nothing is done with them before it has been.
+  cuda::std::uint32_t runs_before = 0, base = 0, ticket = 0;
   if (gridDim.x > 1 && threadIdx.x == 0) {
-    run = a.header->run();
-    ticket = a.header->take(a.header->base());
+    runs_before = a.header->runs_so_far();
+    base = a.header->base();
+    ticket = a.header->take(0);
   }
 
   // A warp's pieces lie one behind the other.
@@ -125,38 +124,43 @@ __global__ __launch_bounds__(Threads) void reduce_kernel(__grid_constant__ Argum
     if (i + 1 < a.pieces) counter[level] = mine;
   }
 
-  P const sum = reduce_warps<warps>(mine, totals, combine);
-  if (gridDim.x == 1) {
-    if (threadIdx.x == 0) *a.out = a.finish(pad::value(sum));
-    return;
-  }
-  if (threadIdx.x == 0) {
-    a.words[blockIdx.x].publish(run, pad::value(sum));
-    is_last = ticket + 1 == gridDim.x;
-  }
-  __syncthreads();
-  if (is_last == 0) return;
-
-  // Every other block runs or has run: it holds a smaller ticket. Their runs are collected in order, `at_once` at a time.
+  // First the block's own sum, then, in the block that came last, those of all: every other block runs or has run, it holds a smaller ticket. They
+  // are collected in order, `at_once` at a time.
+  constexpr unsigned at_once = Threads * Collected;
   __shared__ cuda::std::uint32_t shared_run;
-  if (threadIdx.x == 0) shared_run = run;
-  __syncthreads();
-  run = shared_run;
-  constexpr unsigned at_once = Threads * reduce_collected;
+  unsigned const passes = (gridDim.x + at_once - 1) / at_once;
 #pragma unroll 1
-  for (unsigned pass = 0; pass * at_once < gridDim.x; ++pass) {
-    unsigned const begin = pass * at_once + threadIdx.x * reduce_collected;
-    P node[reduce_collected];
+  for (unsigned pass = 0;; ++pass) {
+    mine = reduce_warps<warps>(mine, totals, combine);
+    if (pass == 0) {
+      if (gridDim.x == 1) break;
+      if (threadIdx.x == 0) {
+        a.words[blockIdx.x].publish(runs_before + 1u, pad::value(mine));
+        shared_run = ticket - base + 1u == gridDim.x ? runs_before + 1u : 0u;
+      }
+      __syncthreads();
+      if (shared_run == 0) return;
+    } else {
+      int level = 0;
+#pragma unroll 1
+      for (; (((pass - 1) >> level) & 1) != 0; ++level) mine = combine(counter[level], mine);
+      counter[level] = mine;
+      if (pass == passes) break;
+      __syncthreads();
+    }
+    cuda::std::uint32_t const run = shared_run;
+    unsigned const begin = pass * at_once + threadIdx.x * Collected;
+    P node[Collected];
     unsigned missing = 0;
 #pragma unroll
-    for (int v = 0; v < reduce_collected; ++v) {
+    for (int v = 0; v < Collected; ++v) {
       node[v] = pad::absent();
       if (begin + v < gridDim.x) missing |= 1u << v;
     }
     while (missing != 0) {
       unsigned still = missing;
 #pragma unroll
-      for (int v = 0; v < reduce_collected; ++v) {
+      for (int v = 0; v < Collected; ++v) {
         T value;
         if ((missing >> v & 1u) != 0 && a.words[begin + v].read(run, value)) {
           node[v] = pad::present(value);
@@ -167,25 +171,18 @@ __global__ __launch_bounds__(Threads) void reduce_kernel(__grid_constant__ Argum
     }
     __syncwarp();
     mine = reduce_lane_values(node, lane, combine);
-    __syncthreads();
-    mine = reduce_warps<warps>(mine, totals, combine);
-    int level = 0;
-#pragma unroll 1
-    for (; (pass >> level & 1) != 0; ++level) mine = combine(counter[level], mine);
-    counter[level] = mine;
   }
   if (threadIdx.x == 0) {
     // What is left of the counter, smallest first.
-    unsigned const passes = (gridDim.x + at_once - 1) / at_once;
     bool first_node = true;
 #pragma unroll 1
-    for (int level = 0; (passes >> level) != 0; ++level) {
+    for (int level = 0; gridDim.x > 1 && (passes >> level) != 0; ++level) {
       if ((passes >> level & 1) == 0) continue;
       mine = first_node ? counter[level] : combine(counter[level], mine);
       first_node = false;
     }
     *a.out = a.finish(pad::value(mine));
-    a.header->finish(gridDim.x);
+    if (gridDim.x > 1) a.header->finish(gridDim.x);
   }
 }
 

@@ -28,8 +28,8 @@ inline constexpr cuda::std::int64_t no_segment = -1;
 // What a descriptor offers:
 //   knows_starts              the start of the segment that a position belongs to is found by itself; else by looking back for a head
 //   end(n)                    positions from here on belong to no segment
-//   mark(...)                 sets the bits of the heads in [first, first + Positions), called by the block
-//   start_of(position, ...)   where the segment of `position` starts, or no_segment; called by one warp; only where starts are known
+//   mark(first, end, heads, start)   sets the bits of the heads in [first, first + Positions) and, where starts are known, writes where the
+//                             segment starts that reaches into it from before, or no_segment; called by the block
 //   for_each_end(first, last, is_end, use)   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; is_end
 //                             says of an element whether it ends a segment; called by the block
 // and, forward and without a block, begin() and finish(): the elements that belong to segments; segment_of(element) of such; size_is_zero(segment)
@@ -53,14 +53,12 @@ struct segment_windows<segments_at<I>> {
     cuda::std::int64_t const at = index64(segments.offsets(k));
     return at < 0 ? 0 : (at < n ? at : n);
   }
-  // The number of offsets that are at most `element`; called by a warp.
+  // The number of offsets that are at most `element`; called by the block, synchronises.
   __device__ __forceinline__ cuda::std::int64_t count_up_to(cuda::std::int64_t element) const {
-    int const lane = static_cast<int>(threadIdx.x) % 32;
     cuda::std::int64_t low = 0, high = segments.offsets.extent(0);  // the answer lies in [low, high]
     while (low < high) {
-      cuda::std::int64_t const step = (high - low + 31) / 32, probe = low + (lane + 1) * step - 1;
-      bool const within = probe < high && offset(probe) <= element;
-      int const passed = __popc(__ballot_sync(full_warp, within));
+      cuda::std::int64_t const step = (high - low + blockDim.x - 1) / blockDim.x, probe = low + (threadIdx.x + 1) * step - 1;
+      int const passed = __syncthreads_count(probe < high && offset(probe) <= element ? 1 : 0);
       cuda::std::int64_t const next = low + passed * step;
       high = next + step - 1 < high ? next + step - 1 : high;
       low = next;
@@ -72,36 +70,26 @@ struct segment_windows<segments_at<I>> {
     cuda::std::int64_t const m = segments.count();
     return Direction == forward ? offset(m) : n - offset(0);
   }
-  // Backward, a segment begins behind its last element: the offset that ends it.
-  template <scan_direction Direction>
-  __device__ __forceinline__ cuda::std::int64_t start_of(cuda::std::int64_t position) const {
-    cuda::std::int64_t const m = segments.count();
-    if constexpr (Direction == forward) {
-      cuda::std::int64_t const k = count_up_to(position) - 1;
-      return k < 0 || k >= m ? no_segment : offset(k);
-    } else {
-      cuda::std::int64_t const k = count_up_to(n - 1 - position);  // the first offset behind the element
-      return k == 0 || k > m ? no_segment : n - offset(k);
-    }
-  }
+  // Offsets of heads ascend with the elements in either direction: 0 .. m - 1 forward; backward, where a segment begins behind its last element,
+  // 1 .. m.
   template <scan_direction Direction, int Positions>
-  __device__ __forceinline__ void mark(cuda::std::int64_t first, head_bits<Positions>& heads, cuda::std::int64_t& shared) const {
+  __device__ __forceinline__ void mark(cuda::std::int64_t first, cuda::std::int64_t end_of_all, head_bits<Positions>& heads,
+                                       cuda::std::int64_t& start) const {
     cuda::std::int64_t const m = segments.count();
-    // Offsets of heads ascend with the elements in either direction: 0 .. m - 1 forward, 1 .. m backward.
     cuda::std::int64_t const low = Direction == forward ? first : n - first - Positions + 1;  // least offset that can be meant
-    if (threadIdx.x < 32) {
-      cuda::std::int64_t const begin = count_up_to(low - 1);
-      if (threadIdx.x == 0) shared = begin;
-    }
+    cuda::std::int64_t const begin = count_up_to(low - 1);
+    if (threadIdx.x == 0) start = Direction == forward && begin > 0 && begin <= m ? offset(begin - 1) : no_segment;
     __syncthreads();
-    for (cuda::std::int64_t k = shared + threadIdx.x;; k += blockDim.x) {
-      if (k < (Direction == forward ? 0 : 1)) continue;
-      if (k > (Direction == forward ? m - 1 : m)) break;
+    for (cuda::std::int64_t k = begin + threadIdx.x; k <= m; k += blockDim.x) {
       cuda::std::int64_t const at = offset(k), head = Direction == forward ? at : n - at;
-      if (at - low >= Positions) break;
-      // The offsets' ends may be clipped onto each other, and what a head begins may be empty: then a later one lies at the same place or
-      // there is nothing.
-      if (head >= first && head < first + Positions && head < end<Direction>()) heads.set(static_cast<int>(head - first));
+      if (at - low >= Positions) {
+        // Backward, the first offset beyond the window's ends the segment that reaches into it.
+        if (Direction == backward && (k == 0 || offset(k - 1) - low < Positions)) start = k > 0 ? head : no_segment;
+        break;
+      }
+      if (k == (Direction == forward ? m : 0)) continue;
+      // Offsets can be clipped onto each other, and what a head begins may be empty: then a later one lies at the same place, or there is nothing.
+      if (head >= first && head < first + Positions && head < end_of_all) heads.set(static_cast<int>(head - first));
     }
   }
   __device__ __forceinline__ cuda::std::int64_t begin() const { return offset(0); }
@@ -121,15 +109,9 @@ struct segment_windows<segments_at<I>> {
     return low - 1;
   }
   template <class IsEnd, class Use>
-  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, cuda::std::int64_t& shared, IsEnd const&,
-                                               Use const& use) const {
-    if (threadIdx.x < 32) {
-      cuda::std::int64_t const begin = count_up_to(first) - 1;
-      if (threadIdx.x == 0) shared = begin;
-    }
-    __syncthreads();
+  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, IsEnd const&, Use const& use) const {
     cuda::std::int64_t const m = segments.count();
-    for (cuda::std::int64_t k = shared + threadIdx.x; k < m; k += blockDim.x) {
+    for (cuda::std::int64_t k = count_up_to(first) - 1 + threadIdx.x; k < m; k += blockDim.x) {
       cuda::std::int64_t const begin = k < 0 ? 0 : offset(k), end = offset(k + 1);
       if (end > last) break;
       if (k >= 0 && end > begin && end > first) use(k, end - 1);
@@ -148,13 +130,11 @@ struct segment_windows<segments_of_length> {
   __device__ __forceinline__ cuda::std::int64_t end() const {
     return n;
   }
-  template <scan_direction Direction>
-  __device__ __forceinline__ cuda::std::int64_t start_of(cuda::std::int64_t position) const {
-    return position < n ? position - position % segments.length : no_segment;
-  }
   template <scan_direction Direction, int Positions>
-  __device__ __forceinline__ void mark(cuda::std::int64_t first, head_bits<Positions>& heads, cuda::std::int64_t&) const {
+  __device__ __forceinline__ void mark(cuda::std::int64_t first, cuda::std::int64_t, head_bits<Positions>& heads,
+                                       cuda::std::int64_t& start) const {
     cuda::std::int64_t const rest = first % segments.length;
+    if (threadIdx.x == 0) start = first - rest;
     cuda::std::int64_t const begin = rest == 0 ? 0 : segments.length - rest;
     for (cuda::std::int64_t i = begin + static_cast<cuda::std::int64_t>(threadIdx.x) * segments.length; i < Positions;
          i += static_cast<cuda::std::int64_t>(blockDim.x) * segments.length) {
@@ -166,8 +146,7 @@ struct segment_windows<segments_of_length> {
   __device__ __forceinline__ bool size_is_zero(cuda::std::int64_t) const { return segments.length == 0; }
   __device__ __forceinline__ cuda::std::int64_t segment_of(cuda::std::int64_t element) const { return element / segments.length; }
   template <class IsEnd, class Use>
-  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, cuda::std::int64_t&, IsEnd const&,
-                                               Use const& use) const {
+  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, IsEnd const&, Use const& use) const {
     for (cuda::std::int64_t k = first / segments.length + threadIdx.x; (k + 1) * segments.length <= last; k += blockDim.x)
       use(k, (k + 1) * segments.length - 1);
   }
@@ -183,16 +162,23 @@ struct windows_by_element {
     return self().n;
   }
   template <scan_direction Direction, int Positions>
-  __device__ __forceinline__ void mark(cuda::std::int64_t first, head_bits<Positions>& heads, cuda::std::int64_t&) const {
+  __device__ __forceinline__ void mark(cuda::std::int64_t first, cuda::std::int64_t, head_bits<Positions>& heads, cuda::std::int64_t&) const {
     cuda::std::int64_t const n = self().n;
-    for (int i = static_cast<int>(threadIdx.x); i < Positions; i += static_cast<int>(blockDim.x)) {
-      cuda::std::int64_t const position = first + i, element = element_at<Direction>(position, n);
-      bool head = false;
-      if (position < n) {
-        head = position == 0 || self().begins(Direction == forward ? element : element + 1);
+    constexpr int at_once = 15;  // that are read before the first is looked at
+    for (int begin = 0; begin < Positions; begin += at_once * static_cast<int>(blockDim.x)) {
+      bool head[at_once];
+#pragma unroll
+      for (int j = 0; j < at_once; ++j) {
+        cuda::std::int64_t const position = first + begin + j * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
+        head[j] = position == 0;
+        if (position > 0 && position < n) head[j] = self().begins(Direction == forward ? position : n - position);
       }
-      unsigned const bits = __ballot_sync(full_warp, head);
-      if (threadIdx.x % 32 == 0) heads.word[i / 32] = bits;
+#pragma unroll
+      for (int j = 0; j < at_once; ++j) {
+        unsigned const bits = __ballot_sync(full_warp, head[j]);
+        int const place = begin + j * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
+        if (threadIdx.x % 32 == 0 && place < Positions) heads.word[place / 32] = bits;
+      }
     }
   }
 
@@ -235,8 +221,7 @@ struct segment_windows<segments_by_key<K>> : windows_by_element<segment_windows<
   }
   __device__ __forceinline__ cuda::std::int64_t segment_of(cuda::std::int64_t element) const { return index64(segments.keys(element)); }
   template <class IsEnd, class Use>
-  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, cuda::std::int64_t&, IsEnd const& is_end,
-                                               Use const& use) const {
+  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, IsEnd const& is_end, Use const& use) const {
     for (cuda::std::int64_t element = first + threadIdx.x; element < last; element += blockDim.x) {
       if (!is_end(element)) continue;
       cuda::std::int64_t const key = index64(segments.keys(element));

@@ -25,7 +25,8 @@ struct lookback_header {
   cuda::std::uint32_t unused_too[31];
 
   // The number of this run; before the caller's first word of it is published.
-  __device__ cuda::std::uint32_t run() const { return *static_cast<cuda::std::uint32_t const volatile*>(&runs) + 1u; }
+  __device__ cuda::std::uint32_t run() const { return runs_so_far() + 1u; }
+  __device__ cuda::std::uint32_t runs_so_far() const { return *static_cast<cuda::std::uint32_t const volatile*>(&runs); }
   __device__ cuda::std::uint32_t base() const { return *static_cast<cuda::std::uint32_t const volatile*>(&ticket_base); }
   // The caller's ticket, counted from 0 in each run.
   __device__ cuda::std::uint32_t take(cuda::std::uint32_t run_base) { return atomicAdd(&ticket, 1u) - run_base; }
