@@ -58,17 +58,20 @@ TYPED_TEST(reduce, all_sizes_up_to_4097_i32) {
   if constexpr (!TypeParam::on_gpu) expect_all_prefixes<std::int32_t>(arrays<TypeParam>{}, 4097);
 }
 
+// And sizes that leave nodes of many sizes, whose association shows.
 TYPED_TEST(reduce, powers_of_two_and_their_neighbours) {
   arrays<TypeParam> const on;
-  std::size_t const most = (std::size_t{1} << 20) + 1;
+  std::size_t const most = 0x155555;
   auto const values = rounding_values<float>(most, 2);
   auto const expected = expected_inclusive<float>(values, rounded_sum{});
   auto const in = on.array(values, 3);
   float const* const data = in.data();
+  sizes lengths{7001, 0x5555, 0xAAAA, 0xFEDC, 0x15555, 0x3DB6D, 0x55555, 0xDB6DB, most};
   for (int k = 12; k <= 20; ++k) {
-    for (std::size_t n : {(std::size_t{1} << k) - 1, std::size_t{1} << k, (std::size_t{1} << k) + 1}) {
-      expect_same(on.reduce(tessera::make_view(data, {n}), 0.0f), expected[n - 1], "of " + std::to_string(n));
-    }
+    for (int beside : {-1, 0, 1}) lengths.push_back(static_cast<std::size_t>((1 << k) + beside));
+  }
+  for (std::size_t n : lengths) {
+    expect_same(on.reduce(tessera::make_view(data, {n}), 0.0f), expected[n - 1], "of " + std::to_string(n));
   }
 }
 

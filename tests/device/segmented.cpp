@@ -62,28 +62,44 @@ template <class Place>
 class segmented : public testing::Test {};
 TYPED_TEST_SUITE(segmented, main_places);
 
-// Scans of both kinds and directions by this description of these segments.
-template <class A, class Place, class T, class Segments, class Operation, class Join>
-void expect_scans(arrays<Place> const& on, std::vector<T> const& elements, Segments const& segments, offsets_list const& offsets,
-                  A const& initial, std::string const& what, Operation const& operation, Join const& join) {
-  auto const in = on.array(elements, 1);
+// What the scans of some segments give: both kinds, both directions.
+template <class T>
+struct segment_scans {
+  std::vector<T> inclusive, exclusive, inclusive_backward, exclusive_backward;
+};
+template <class T, class A, class Join>
+segment_scans<T> expected_scans(std::vector<T> const& elements, offsets_list const& offsets, A const& initial, Join const& join) {
   std::vector<T> const before(elements.size(), T{});
-  auto const out = on.array(before, 2);
   std::vector<A> const values = widened<A>(elements);
   auto const inclusive = [&](std::vector<A> const& list) { return expected_inclusive<T>(list, join); };
   auto const exclusive = [&](std::vector<A> const& list) { return expected_exclusive<T>(list, initial, join); };
+  return {each_segment(before, values, offsets, false, inclusive), each_segment(before, values, offsets, false, exclusive),
+          each_segment(before, values, offsets, true, inclusive), each_segment(before, values, offsets, true, exclusive)};
+}
+
+// Scans by this description of segments that cover the array.
+template <class A, class Place, class T, class Segments, class Operation>
+void expect_scans(arrays<Place> const& on, std::vector<T> const& elements, Segments const& segments, segment_scans<T> const& expected,
+                  A const& initial, std::string const& what, Operation const& operation) {
+  auto const in = on.array(elements, 1);
+  auto const out = on.array(std::vector<T>(elements.size()), 2);
   on.segmented_inclusive_scan(on.source(in), segments, on.destination(out), operation);
-  expect_same(out.values(), each_segment(before, values, offsets, false, inclusive), what + ", inclusive");
+  expect_same(out.values(), expected.inclusive, what + ", inclusive");
   on.template segmented_exclusive_scan<backward>(on.source(in), segments, on.destination(out), initial, operation);
-  expect_same(out.values(), each_segment(before, values, offsets, true, exclusive), what + ", exclusive, backward");
+  expect_same(out.values(), expected.exclusive_backward, what + ", exclusive, backward");
   if constexpr (!Place::on_gpu) {
     on.template segmented_inclusive_scan<backward>(on.source(in), segments, on.destination(out), operation);
-    expect_same(out.values(), each_segment(before, values, offsets, true, inclusive), what + ", inclusive, backward");
+    expect_same(out.values(), expected.inclusive_backward, what + ", inclusive, backward");
     on.segmented_exclusive_scan(on.source(in), segments, on.destination(out), initial, operation);
-    expect_same(out.values(), each_segment(before, values, offsets, false, exclusive), what + ", exclusive");
+    expect_same(out.values(), expected.exclusive, what + ", exclusive");
   }
   on.segmented_inclusive_scan(on.source(in), segments, on.destination(in), operation);
-  expect_same(in.values(), each_segment(elements, values, offsets, false, inclusive), what + ", in place");
+  expect_same(in.values(), expected.inclusive, what + ", in place");
+}
+template <class A, class Place, class T, class Segments, class Operation, class Join>
+void expect_scans(arrays<Place> const& on, std::vector<T> const& elements, Segments const& segments, offsets_list const& offsets,
+                  A const& initial, std::string const& what, Operation const& operation, Join const& join) {
+  expect_scans(on, elements, segments, expected_scans(elements, offsets, initial, join), initial, what, operation);
 }
 
 // What the lengths of segments can be: short, long, longer than what a core or a block takes at a time, mixed.
@@ -109,10 +125,10 @@ TYPED_TEST(segmented, scans_by_every_description) {
       auto const at = on.array(offsets, 1);
       auto const flags = on.array(flags_of<int>(offsets), 1);
       auto const keys = on.array(keys_of<int>(offsets, 1 << 20, -3), 1);
-      rounded_sum const sum;
-      expect_scans(on, values, segments_at(on.source(at)), offsets, 0.75f, what + ", offsets", plus{}, sum);
-      expect_scans(on, values, segments_from_flags(on.source(flags)), offsets, 0.75f, what + ", flags", plus{}, sum);
-      expect_scans(on, values, segments_by_key(on.source(keys)), offsets, 0.75f, what + ", keys", plus{}, sum);
+      auto const expected = expected_scans(values, offsets, 0.75f, rounded_sum{});
+      expect_scans(on, values, segments_at(on.source(at)), expected, 0.75f, what + ", offsets", plus{});
+      expect_scans(on, values, segments_from_flags(on.source(flags)), expected, 0.75f, what + ", flags", plus{});
+      expect_scans(on, values, segments_by_key(on.source(keys)), expected, 0.75f, what + ", keys", plus{});
     }
   }
 }
@@ -373,14 +389,15 @@ TYPED_TEST(segmented, any_number_of_cores) {
     std::int64_t const count = 500000;
     auto const values = rounding_values<float>(static_cast<std::size_t>(count), 20);
     auto const offsets = offsets_of_lengths({7, 300000, 100, 1, 1}, count);
+    auto const expected = expected_scans(values, offsets, 0.5f, rounded_sum{});
     for (int cores : {1, 2, 3, 7}) {
       arrays<TypeParam> on;
       on.place.backend.cores = cores;
       auto const at = on.array(offsets);
       auto const flags = on.array(flags_of<char>(offsets));
       std::string const what = std::to_string(cores) + " cores";
-      expect_scans(on, values, segments_at(on.source(at)), offsets, 0.5f, what, plus{}, rounded_sum{});
-      expect_scans(on, values, segments_from_flags(on.source(flags)), offsets, 0.5f, what + ", flags", plus{}, rounded_sum{});
+      expect_scans(on, values, segments_at(on.source(at)), expected, 0.5f, what, plus{});
+      expect_scans(on, values, segments_from_flags(on.source(flags)), expected, 0.5f, what + ", flags", plus{});
       expect_reductions(on, values, segments_at(on.source(at)), offsets, 0.5f, what, plus{}, rounded_sum{});
       expect_rows(on, values, 5, offsets_of_lengths({7, 70000, 100, 1, 1}, count / 5), 0.5f, what + ", rows", plus{}, rounded_sum{});
     }

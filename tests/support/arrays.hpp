@@ -193,13 +193,14 @@ class arrays {
 template <class T>
 bool expect_same(std::vector<T> const& got, std::vector<T> const& expected, std::string const& what) {
   EXPECT_EQ(got.size(), expected.size()) << what;
+  if (got.size() == expected.size() && (got.empty() || std::memcmp(got.data(), expected.data(), got.size() * sizeof(T)) == 0)) return true;
   for (std::size_t i = 0; i < std::min(got.size(), expected.size()); ++i) {
     if (std::memcmp(&got[i], &expected[i], sizeof(T)) == 0) continue;
     ADD_FAILURE() << what << ", element " << i << " of " << got.size() << ": " << testing::PrintToString(got[i]) << " for "
                   << testing::PrintToString(expected[i]);
     return false;
   }
-  return got.size() == expected.size();
+  return false;
 }
 template <class T>
 bool expect_same(T const& got, T const& expected, std::string const& what) {
