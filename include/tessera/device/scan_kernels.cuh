@@ -92,7 +92,7 @@ __global__ __launch_bounds__(Threads, (Rows * Arguments::width * sizeof(typename
   node = shuffle(node, 0);
   if (warp == 0 && a.tiles > 1) {
     if (lane == 0 && tile + 1 < a.tiles) a.nodes.publish(run, 0, tile, node);
-    int const number = a.nodes.template gather<0>(run, 0, tile, node, a.operation, in_front.data());
+    int const number = a.nodes.template gather<0, 0>(run, 0, tile, node, a.operation, in_front.data());
     if (lane == 0) {
       found = number;
       if (tile + 1 == a.tiles) a.header->finish(a.tickets);
@@ -310,7 +310,7 @@ struct stream_scan {
         // Most neighbours have published by the time that the block's next tiles have come.
         unsigned const later = i + shape::look_delay;
         wait(s.full[later % stages], later / stages);
-        int const found = a.nodes.template gather<100>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
+        int const found = a.nodes.template gather<100, 3>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
                                                        s.in_front.data() + stage * most_nodes_in_front);
         if (lane == 0) {
           s.found[stage] = found;

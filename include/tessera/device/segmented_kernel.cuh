@@ -138,7 +138,7 @@ __global__ __launch_bounds__(Arguments::threads, 4) void segmented_kernel(__grid
       i64 const last = last_head >= 0 ? first + last_head : no_segment;
       __shared__ i64 list[most_nodes_in_front];
       if (lane == 0 && tile + 1 < a.windows) a.heads.publish(run, 0, tile, last);
-      int const number = a.heads.template gather<200>(run, 0, tile, last, later{}, list);
+      int const number = a.heads.template gather<200, 0>(run, 0, tile, last, later{}, list);
       for (int k = 0; k < number; ++k) start = list[k] > start ? list[k] : start;
     }
     __syncwarp();
@@ -300,7 +300,7 @@ __global__ __launch_bounds__(Arguments::threads, 4) void segmented_kernel(__grid
       bool const whole = one && last_is_whole;
       bool const ends_segment = !one || ends;
       if (chunk_number > 0 && (scans || ends_segment || (whole && chunk_number % (1 << lookback_radix_bits) == (1 << lookback_radix_bits) - 1)))
-        number = a.nodes.template gather<200>(run, start / window, chunk_number, chunk, a.operation, in_front.data(), whole);
+        number = a.nodes.template gather<200, 0>(run, start / window, chunk_number, chunk, a.operation, in_front.data(), whole);
       if (lane == 0) found = number;
     }
     __syncthreads();

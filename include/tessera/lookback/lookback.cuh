@@ -78,72 +78,40 @@ struct lookback {
 
   // The nodes in front of `tile`, nearest first, into `nodes`; gives how many. Publishes the nodes of the levels above that the tile, whose own
   // node is `total`, completes; a tile that is not `whole`, at the end of its list, completes none. Called by one warp; `nodes` can be read after
-  // it synchronises. `Pause` nanoseconds between looks.
-  template <int Pause, class Combine>
+  // it synchronises. `Pause` nanoseconds between looks. `Ahead`: levels that are looked at before the first is waited for; 0 makes less code,
+  // which is faster where it runs once.
+  template <int Pause, int Ahead, class Combine>
   __device__ __forceinline__ int gather(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, T const& total,
                                         Combine const& combine, T* nodes, bool whole = true) const {
-    int const lane = static_cast<int>(threadIdx.x) % 32, first = lane * 4;
-    // The levels that arrays of ordinary size have are looked at before any is waited for.
-    constexpr int ahead = 3;
-    T value[ahead][4];
-    unsigned missing[ahead];
-#pragma unroll
-    for (int level = 0; level < ahead; ++level) {
-      int const digit = digit_of(tile, level);
-      missing[level] = first < digit ? (digit - first >= 4 ? 15u : (1u << (digit - first)) - 1u) : 0u;
-      look(run, origin, tile, level, first, value[level], missing[level], total);
-    }
-    int found = 0;
+    int const lane = static_cast<int>(threadIdx.x) % 32;
     T own = total;
     bool completes = whole;  // the tile is the last one of its node on the level below
-#pragma unroll
-    for (int level = 0; level < lookback_levels; ++level) {
-      if ((tile >> (lookback_radix_bits * level)) == 0) break;
-      int const digit = digit_of(tile, level);
-      T node[4];
-      unsigned left;
-      if (level < ahead) {
-#pragma unroll
-        for (int q = 0; q < 4; ++q) node[q] = value[level < ahead ? level : 0][q];
-        left = missing[level < ahead ? level : 0];
-      } else {
-        left = first < digit ? (digit - first >= 4 ? 15u : (1u << (digit - first)) - 1u) : 0u;
-        look(run, origin, tile, level, first, node, left, total);
+    int found = 0;
+    if constexpr (Ahead == 0) {
+#pragma unroll 1
+      for (int level = 0; level < lookback_levels && (tile >> (lookback_radix_bits * level)) != 0; ++level) {
+        T node[4];
+        unsigned missing = wanted(tile, level, lane);
+        look(run, origin, tile, level, lane, node, missing, total);
+        climb<Pause>(run, origin, tile, level, lane, node, missing, own, completes, found, combine, nodes);
       }
-      while (__any_sync(full_warp, left != 0)) {
-        if constexpr (Pause > 0) __nanosleep(Pause);
-        T seen[4];
-        unsigned const before = left;
-        look(run, origin, tile, level, first, seen, left, total);
+    } else {
+      T node[lookback_levels][4];
+      unsigned missing[lookback_levels];
 #pragma unroll
-        for (int q = 0; q < 4; ++q) {
-          if (((before & ~left) >> q & 1u) != 0) node[q] = seen[q];
+      for (int level = 0; level < Ahead; ++level) {
+        missing[level] = wanted(tile, level, lane);
+        look(run, origin, tile, level, lane, node[level], missing[level], total);
+      }
+#pragma unroll
+      for (int level = 0; level < lookback_levels; ++level) {
+        if ((tile >> (lookback_radix_bits * level)) == 0) break;
+        if (level >= Ahead) {
+          missing[level] = wanted(tile, level, lane);
+          look(run, origin, tile, level, lane, node[level], missing[level], total);
         }
+        climb<Pause>(run, origin, tile, level, lane, node[level], missing[level], own, completes, found, combine, nodes);
       }
-      completes = completes && digit == 127;
-      if (completes && lane == 31) node[3] = own;
-      int const last = digit / 4;  // the lane that holds the digit's own place
-      T const pair = combine(node[0], node[1]);
-      if ((digit & 1) != 0) {
-        if (lane == last) nodes[found] = (digit & 2) != 0 ? node[2] : node[0];
-        ++found;
-      }
-      if ((digit & 2) != 0) {
-        if (lane == last) nodes[found] = pair;
-        ++found;
-      }
-      T joined = combine(pair, combine(node[2], node[3]));
-#pragma unroll
-      for (int j = 0; j < 5; ++j) {
-        if ((last >> j & 1) != 0) {
-          if (lane == (last >> (j + 1)) << (j + 1)) nodes[found] = joined;
-          ++found;
-        }
-        T const beside = shuffle_xor(joined, 1 << j);
-        joined = (lane >> j & 1) != 0 ? combine(beside, joined) : combine(joined, beside);
-      }
-      own = joined;
-      if (completes && level + 1 < lookback_levels && lane == 0) at(origin, tile, level + 1).publish(run, own);
     }
     __syncwarp();
     return found;
@@ -158,12 +126,58 @@ struct lookback {
     int const shift = lookback_radix_bits * level;
     return words[layout.level_at[level] + (origin >> shift) + (tile >> shift)];
   }
+  // Which of the lane's four words of a level lie in front of the tile.
+  __device__ __forceinline__ static unsigned wanted(cuda::std::int64_t tile, int level, int lane) {
+    int const digit = digit_of(tile, level), first = lane * 4;
+    return first < digit ? (digit - first >= 4 ? 15u : (1u << (digit - first)) - 1u) : 0u;
+  }
+  // Waits for a level's words, adds those that the tile's digit names to `nodes`, and joins and publishes what the tile completes.
+  template <int Pause, class Combine>
+  __device__ __forceinline__ void climb(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, int level, int lane,
+                                        T (&node)[4], unsigned missing, T& own, bool& completes, int& found, Combine const& combine,
+                                        T* nodes) const {
+    int const digit = digit_of(tile, level);
+    while (__any_sync(full_warp, missing != 0)) {
+      if constexpr (Pause > 0) __nanosleep(Pause);
+      T seen[4];
+      unsigned const before = missing;
+      look(run, origin, tile, level, lane, seen, missing, own);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        if (((before & ~missing) >> q & 1u) != 0) node[q] = seen[q];
+      }
+    }
+    completes = completes && digit == 127;
+    if (completes && lane == 31) node[3] = own;
+    int const last = digit / 4;  // the lane that holds the digit's own place
+    T const pair = combine(node[0], node[1]);
+    if ((digit & 1) != 0) {
+      if (lane == last) nodes[found] = (digit & 2) != 0 ? node[2] : node[0];
+      ++found;
+    }
+    if ((digit & 2) != 0) {
+      if (lane == last) nodes[found] = pair;
+      ++found;
+    }
+    T joined = combine(pair, combine(node[2], node[3]));
+#pragma unroll
+    for (int j = 0; j < 5; ++j) {
+      if ((last >> j & 1) != 0) {
+        if (lane == (last >> (j + 1)) << (j + 1)) nodes[found] = joined;
+        ++found;
+      }
+      T const beside = shuffle_xor(joined, 1 << j);
+      joined = (lane >> j & 1) != 0 ? combine(beside, joined) : combine(joined, beside);
+    }
+    own = joined;
+    if (completes && level + 1 < lookback_levels && lane == 0) at(origin, tile, level + 1).publish(run, own);
+  }
   // Reads the words whose bits are set in `missing` and clears the bits of those that are there; the others' values are anything.
-  __device__ __forceinline__ void look(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, int level, int first,
+  __device__ __forceinline__ void look(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, int level, int lane,
                                        T (&value)[4], unsigned& missing, T const& anything) const {
     int const shift = lookback_radix_bits * level;
     node_word<T> const* const from =
-        words + layout.level_at[level] + (origin >> shift) + (((tile >> shift) & ~cuda::std::int64_t{127}) + first);
+        words + layout.level_at[level] + (origin >> shift) + (((tile >> shift) & ~cuda::std::int64_t{127}) + lane * 4);
     unsigned still = missing;
 #pragma unroll
     for (int q = 0; q < 4; ++q) {

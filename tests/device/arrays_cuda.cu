@@ -1,0 +1,273 @@
+// Array operations on the GPU: one pattern in many runs under noise that makes CUB's scan vary, progress beside a kernel that holds the card, long
+// arrays, and graph replay.
+#include <iostream>
+
+#include <cub/device/device_scan.cuh>
+
+#include <tessera/device/cuda_reduce.cuh>
+#include <tessera/device/cuda_scan.cuh>
+#include <tessera/device/cuda_segmented.cuh>
+#include <tessera/verify/noise.cuh>
+#include <tessera/verify/repeat.hpp>
+
+#include "support/backend.hpp"
+#include "support/oracle.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace testing_support;
+
+// Memory of a test, zeroed.
+struct zeroed_memory {
+  explicit zeroed_memory(std::size_t bytes) : memory(bytes), size(bytes) { memory.write(std::vector<unsigned char>(bytes)); }
+  operator workspace_view() const { return {memory.data(), size}; }
+  device_memory memory;
+  std::size_t size;
+};
+
+template <class T>
+auto source_of(T const* data, std::size_t n) {
+  return make_view(data, {n});
+}
+
+std::vector<float> oracle_scan(std::vector<float> const& values) {
+  std::vector<float> prefixes(values.size());
+  dyadic_counter<float> counter;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    counter.push(values[i]);
+    prefixes[i] = canonical_nan(counter.collapse());
+  }
+  return prefixes;
+}
+
+// --- Many runs under noise
+
+template <class Launch>
+verify::repeat_report runs_under_noise(verify::noise& noise, int runs, cudaStream_t stream, device_memory const& result_memory,
+                                       std::vector<float>& result, Launch const& launch) {
+  return verify::repeat(
+      runs,
+      [&](int) {
+        noise.open(stream);
+        launch();
+        noise.close(stream);
+        require_cuda(cudaMemcpyAsync(result.data(), result_memory.data(), result.size() * sizeof(float), cudaMemcpyDeviceToHost, stream));
+        require_cuda(cudaStreamSynchronize(stream));
+      },
+      verify::bytes_of(result));
+}
+
+void check_scan_under_noise(int runs, std::size_t n) {
+  cuda_place<128> const place;
+  auto const stream = place.backend.stream;
+  auto const values = rounding_values<float>(n, 61);
+  auto const in = place.array(values);
+  device_memory out(n * sizeof(float));
+  zeroed_memory const workspace(std::max(scan_workspace_bytes<float>(static_cast<std::int64_t>(n)),
+                                         segmented_scan_workspace_bytes<float>(static_cast<std::int64_t>(n))));
+  auto const source = source_of(static_cast<float const*>(in.data()), n);
+  auto const destination = make_view(static_cast<float*>(out.data()), {n});
+  std::vector<float> result(n);
+  verify::noise noise;
+  auto const ours = runs_under_noise(noise, runs, stream, out, result, [&] { inclusive_scan(place.backend, source, destination, workspace); });
+  EXPECT_EQ(ours.pattern_count(), 1u) << ours;
+  EXPECT_EQ(bits(result), bits(oracle_scan(values)));
+  auto const segmented = runs_under_noise(noise, runs / 5, stream, out, result, [&] {
+    segmented_inclusive_scan(place.backend, source, segments_of_length(static_cast<std::int64_t>(n), 1), destination, workspace);
+  });
+  EXPECT_EQ(segmented.pattern_count(), 1u) << segmented;
+  EXPECT_EQ(bits(result), bits(oracle_scan(values)));
+  // The canary, under the same noise.
+  std::size_t bytes = 0;
+  require_cuda(cub::DeviceScan::InclusiveSum(nullptr, bytes, in.data(), static_cast<float*>(out.data()), static_cast<int>(n), stream));
+  device_memory const temporary(bytes);
+  auto const theirs = runs_under_noise(noise, std::min(runs, 100), stream, out, result, [&] {
+    require_cuda(cub::DeviceScan::InclusiveSum(temporary.data(), bytes, in.data(), static_cast<float*>(out.data()), static_cast<int>(n), stream));
+  });
+  EXPECT_GT(theirs.pattern_count(), 1u) << theirs;
+  noise.stop();
+  EXPECT_GE(noise.overlap().overlapped_windows, static_cast<std::uint64_t>(runs / 2)) << verify::to_string(noise.overlap());
+  std::cout << n << " elements: scan " << ours << "\n  segmented: " << segmented << "\n  CUB: " << theirs << "\n  "
+            << verify::to_string(noise.overlap()) << "\n";
+}
+TEST(arrays_under_noise, one_pattern_where_cub_varies_NotSanitized) { check_scan_under_noise(25, 1'000'003); }
+TEST(arrays_under_noise, one_pattern_in_a_thousand_runs_Long) {
+  check_scan_under_noise(1000, 1'000'003);
+  check_scan_under_noise(1000, 4'500'001);
+}
+
+TEST(arrays_under_noise, one_sum_in_a_thousand_runs_Long) {
+  cuda_place<128> const place;
+  std::size_t const n = 3'000'017;
+  auto const values = rounding_values<float>(n, 62);
+  auto const in = place.array(values);
+  device_memory out(sizeof(float));
+  zeroed_memory const workspace(reduce_workspace_bytes<float>());
+  std::vector<float> result(1);
+  verify::noise noise;
+  auto const report = runs_under_noise(noise, 1000, place.backend.stream, out, result, [&] {
+    reduce(place.backend, source_of(static_cast<float const*>(in.data()), n), static_cast<float*>(out.data()), workspace);
+  });
+  noise.stop();
+  EXPECT_EQ(report.pattern_count(), 1u) << report;
+  EXPECT_EQ(bits(result[0]), bits(dyadic_sum(values)));
+  EXPECT_GT(noise.overlap().overlapped_windows, 500u);
+}
+
+// --- Progress beside a kernel that holds all of the card but one place
+
+__global__ void hold(volatile int* release, int* holding) {
+  extern __shared__ char held[];
+  held[threadIdx.x] = 0;
+  if (threadIdx.x == 0) atomicAdd(holding, 1);
+  while (*release == 0) __nanosleep(1000);
+}
+
+TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
+  cuda_place<128> const place;
+  int device = 0, multiprocessors = 0, shared = 0;
+  require_cuda(cudaGetDevice(&device));
+  require_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  require_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  std::size_t const n = 3'500'003;
+  auto const values = rounding_values<float>(n, 63);
+  auto const in = place.array(values);
+  device_memory out(n * sizeof(float)), sum(sizeof(float));
+  zeroed_memory const scan_space(scan_workspace_bytes<float>(static_cast<std::int64_t>(n))), reduce_space(reduce_workspace_bytes<float>()),
+      segmented_space(segmented_scan_workspace_bytes<float>(static_cast<std::int64_t>(n)));
+  auto const source = source_of(static_cast<float const*>(in.data()), n);
+  auto const destination = make_view(static_cast<float*>(out.data()), {n});
+  auto const expected = oracle_scan(values);
+
+  int *release = nullptr, *holding = nullptr;
+  require_cuda(cudaHostAlloc(&release, sizeof(int), cudaHostAllocMapped));
+  require_cuda(cudaHostAlloc(&holding, sizeof(int), cudaHostAllocMapped));
+  *release = *holding = 0;
+  cudaStream_t stream = nullptr;
+  require_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  require_cuda(cudaFuncSetAttribute(&hold, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  hold<<<static_cast<unsigned>(multiprocessors - 1), 1024, static_cast<std::size_t>(shared), stream>>>(release, holding);
+  require_cuda(cudaGetLastError());
+  while (*static_cast<int volatile*>(holding) < multiprocessors - 1) {
+  }
+  // Small tiles, streaming blocks, segments and a reduction, each with one multiprocessor at most for itself.
+  inclusive_scan(place.backend, slice<0>(source, 0, 1'000'001), slice<0>(destination, 0, 1'000'001), scan_space);
+  place.wait();
+  EXPECT_EQ(*static_cast<int volatile*>(release), 0);
+  std::vector<float> result(n);
+  require_cuda(cudaMemcpyAsync(result.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
+  place.wait();
+  for (std::size_t i = 0; i < 1'000'001; ++i) ASSERT_EQ(bits(result[i]), bits(expected[i])) << i;
+  inclusive_scan(place.backend, source, destination, scan_space);
+  require_cuda(cudaMemcpyAsync(result.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
+  place.wait();
+  EXPECT_EQ(bits(result), bits(expected));
+  segmented_inclusive_scan(place.backend, source, segments_of_length(static_cast<std::int64_t>(n), 1), destination, segmented_space);
+  require_cuda(cudaMemcpyAsync(result.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
+  reduce(place.backend, source, static_cast<float*>(sum.data()), reduce_space);
+  float total = 0;
+  require_cuda(cudaMemcpyAsync(&total, sum.data(), sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
+  place.wait();
+  EXPECT_EQ(bits(result), bits(expected));
+  EXPECT_EQ(bits(total), bits(expected.back()));
+  *static_cast<int volatile*>(release) = 1;
+  require_cuda(cudaStreamSynchronize(stream));
+  require_cuda(cudaStreamDestroy(stream));
+  require_cuda(cudaFreeHost(release));
+  require_cuda(cudaFreeHost(holding));
+}
+
+// --- Graphs: a replay with other data
+
+TEST(arrays_graph, replays_with_other_data) {
+  std::size_t const n = 200'003;
+  cudaStream_t stream = nullptr;
+  require_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  cuda_backend const backend{stream};
+  device_memory in(n * sizeof(float)), out(n * sizeof(float)), sum(sizeof(float));
+  zeroed_memory const scan_space(scan_workspace_bytes<float>(static_cast<std::int64_t>(n))), reduce_space(reduce_workspace_bytes<float>());
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  auto const source = source_of(static_cast<float const*>(in.data()), n);
+  inclusive_scan(backend, source, make_view(static_cast<float*>(out.data()), {n}), scan_space);
+  reduce(backend, source, static_cast<float*>(sum.data()), reduce_space);
+  require_cuda(cudaStreamEndCapture(stream, &graph));
+  require_cuda(cudaGraphInstantiate(&executable, graph, 0));
+  for (std::uint64_t seed : {1u, 2u, 3u}) {
+    auto const values = rounding_values<float>(n, seed);
+    auto const expected = oracle_scan(values);
+    std::vector<float> result(n);
+    float total = 0;
+    require_cuda(cudaMemcpy(in.data(), values.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+    require_cuda(cudaDeviceSynchronize());
+    require_cuda(cudaGraphLaunch(executable, stream));
+    require_cuda(cudaStreamSynchronize(stream));
+    require_cuda(cudaMemcpy(result.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost));
+    require_cuda(cudaMemcpy(&total, sum.data(), sizeof(float), cudaMemcpyDeviceToHost));
+    EXPECT_EQ(bits(result), bits(expected)) << "replay " << seed;
+    EXPECT_EQ(bits(total), bits(expected.back()));
+  }
+  require_cuda(cudaGraphExecDestroy(executable));
+  require_cuda(cudaGraphDestroy(graph));
+  require_cuda(cudaStreamDestroy(stream));
+}
+
+// --- Long arrays
+
+// Element i, the same on host and device: 24 random bits at one of 16 scales.
+struct scattered_value {
+  TESSERA_TILE float operator()(std::int64_t i) const {
+    auto z = static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15ull;
+    z ^= z >> 32;
+    z *= 0xD6E8FEB86659FD93ull;
+    z ^= z >> 32;
+    auto const mantissa = static_cast<float>(static_cast<std::int32_t>(z >> 40) - (1 << 23));  // exact
+    return multiply(mantissa, static_cast<float>(1u << ((z >> 8) & 15u)));
+  }
+};
+__global__ void fill_scattered(float* data, std::int64_t n) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += std::int64_t{gridDim.x} * blockDim.x)
+    data[i] = scattered_value{}(i);
+}
+
+// Sampled prefixes of the scan against the reduction of each; some of them, and the ends of all tiles near 2^k, against the host's oracle.
+void check_long_array(std::int64_t n, int samples, std::int64_t oracle_up_to) {
+  cuda_place<128> const place;
+  std::size_t free_bytes = 0, all = 0;
+  require_cuda(cudaMemGetInfo(&free_bytes, &all));
+  std::size_t const needed = static_cast<std::size_t>(n) * 2 * sizeof(float) + (std::size_t{1} << 30);
+  if (free_bytes < needed) GTEST_SKIP() << "the card has " << free_bytes << " bytes free of " << needed;
+  device_memory in(static_cast<std::size_t>(n) * sizeof(float)), out(static_cast<std::size_t>(n) * sizeof(float)), sum(sizeof(float));
+  fill_scattered<<<4096, 256, 0, place.backend.stream>>>(static_cast<float*>(in.data()), n);
+  zeroed_memory const scan_space(scan_workspace_bytes<float>(n)), reduce_space(reduce_workspace_bytes<float>());
+  auto const source = make_view(static_cast<float const*>(in.data()), {n});
+  inclusive_scan(place.backend, source, make_view(static_cast<float*>(out.data()), {n}), scan_space);
+  auto const prefix = [&](std::int64_t i) {
+    float value = 0;
+    require_cuda(cudaMemcpyAsync(&value, static_cast<float*>(out.data()) + i, sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
+    place.wait();
+    return value;
+  };
+  integers random(64);
+  for (int k = 0; k < samples; ++k) {
+    std::int64_t const last = k == 0 ? n - 1 : random.below(n);
+    reduce(place.backend, slice<0>(source, 0, last + 1), static_cast<float*>(sum.data()), reduce_space);
+    float total = 0;
+    require_cuda(cudaMemcpyAsync(&total, sum.data(), sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
+    place.wait();
+    ASSERT_EQ(bits(total), bits(prefix(last))) << "prefix " << last << " of " << n;
+  }
+  dyadic_counter<float> counter;
+  for (std::int64_t i = 0; i < oracle_up_to; ++i) {
+    counter.push(scattered_value{}(i));
+    if (i % 100'003 == 0 || i + 1 == oracle_up_to) ASSERT_EQ(bits(canonical_nan(counter.collapse())), bits(prefix(i))) << i;
+  }
+}
+TEST(long_arrays, around_two_to_the_26_Long) {
+  for (std::int64_t const n : {(std::int64_t{1} << 26) - 1, std::int64_t{1} << 26, (std::int64_t{1} << 26) + 1}) check_long_array(n, 1000, n);
+}
+TEST(long_arrays, more_than_two_to_the_32_Long) { check_long_array((std::int64_t{1} << 32) + 4099, 100, 20'000'000); }
+
+}  // namespace
