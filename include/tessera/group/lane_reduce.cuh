@@ -7,6 +7,7 @@
 #include <tessera/config.hpp>
 #include <tessera/group/cuda_block.cuh>
 #include <tessera/group/lane_reduce.hpp>
+#include <tessera/group/shuffle.cuh>
 
 namespace tessera::inline v0_1 {
 
@@ -14,7 +15,7 @@ namespace tessera::inline v0_1 {
 template <int Width, class T, class Combine>
 TESSERA_TILE T reduce_warp(T value, int lane, int count, unsigned mask, Combine const& combine) {
   NV_IF_TARGET(NV_IS_DEVICE, (TESSERA_UNROLL for (int distance = 1; distance < Width; distance *= 2) {
-                 T const neighbour = __shfl_down_sync(mask, value, distance, Width);
+                 T const neighbour = detail::shuffle(value, (lane & ~(Width - 1)) | ((lane + distance) & (Width - 1)), mask);
                  if (lane + distance < count) value = combine(value, neighbour);
                }))
   return value;
@@ -38,7 +39,7 @@ TESSERA_TILE T reduce_lanes(cuda_block<Threads, Scratch>& block, T value, int co
     value = nodes[lane < warps ? lane : 0];
     value = reduce_warp<warps>(value, lane % warps, (count + 31) / 32, mask, combine);
   }
-  NV_IF_TARGET(NV_IS_DEVICE, (value = __shfl_sync(mask, value, 0);))
+  NV_IF_TARGET(NV_IS_DEVICE, (value = detail::shuffle(value, 0, mask);))
   return value;
 }
 

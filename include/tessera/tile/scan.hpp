@@ -18,8 +18,8 @@ inline constexpr scan_direction backward = scan_direction::backward;
 
 namespace detail {
 
-// All prefixes of a tile, still growing: D of the elements up to and with each one (exclusive: of those in front of it), to which whoever
-// knows what lies in front of the tile can add more. Held by the lanes that hold the tile's chunks.
+// All prefixes of a tile: D of the elements up to and with each one (exclusive: of those in front of it). Held by the lanes that hold the tile's
+// chunks.
 template <class T, class Shape, int Lanes, scan_direction Direction, bool Exclusive>
 class tile_prefixes {
  public:
@@ -47,7 +47,6 @@ class tile_prefixes {
     for (int slot = 0; slot < slots; ++slot) {
       bool const mine = slot * Block::size + block.rank() < chunks;
       totals[slot] = mine ? prefix_[slot][chunk - 1] : T{};
-      last_[slot] = totals[slot];
       exists_[slot] = !Exclusive;
       if constexpr (Exclusive) {
         TESSERA_UNROLL
@@ -55,26 +54,8 @@ class tile_prefixes {
       }
     }
     scan_lanes<chunks, back>(block, totals, operation, [&](int slot, T const& node) {
-      if constexpr (Exclusive) last_[slot] = operation(node, last_[slot]);
       prepend(slot, node, operation);
     });
-  }
-
-  // Puts a node in front of every prefix; nearer nodes before farther ones.
-  template <class Operation>
-  TESSERA_TILE void prepend(T const& node, Operation const& operation) {
-    TESSERA_UNROLL
-    for (int slot = 0; slot < slots; ++slot) prepend(slot, node, operation);
-  }
-
-  // D of the whole tile; right on the lane that `holds_total` names.
-  template <class Block>
-  TESSERA_TILE static bool holds_total(Block& block) {
-    return block.rank() == (back ? 0 : (chunks - 1) % Lanes);
-  }
-  TESSERA_TILE T total() const {
-    constexpr int slot = back ? 0 : slots - 1;
-    return Exclusive ? last_[slot] : prefix_[slot][chunk - 1];
   }
 
   // The tile of finish(exists, prefix), in registers; `exists` is false for the exclusive prefix of nothing.
@@ -100,7 +81,6 @@ class tile_prefixes {
   }
 
   T prefix_[static_cast<unsigned>(slots)][static_cast<unsigned>(chunk)];
-  T last_[static_cast<unsigned>(slots)];    // inclusive prefix of the chunk's last element
   bool exists_[static_cast<unsigned>(slots)];  // the first prefix of the chunk has operands
 };
 
