@@ -19,7 +19,6 @@
 #include <tessera/device/host_pieces.hpp>
 #include <tessera/device/host_reduce.hpp>
 #include <tessera/device/host_scan.hpp>
-#include <tessera/dyadic.hpp>
 #include <tessera/error.hpp>
 #include <tessera/launch/host_backend.hpp>
 #include <tessera/segments.hpp>
@@ -293,12 +292,21 @@ auto load_columns(In const& in, std::int64_t row, std::int64_t column) {
   return neighbours<A, Operation, Count>::of(values);
 }
 
-template <class A, class Operation, int Count>
-struct join_columns {
-  Operation const& operation;
-  using columns = neighbours<A, Operation, Count>;
-  columns operator()(columns const& left, columns const& right) const { return right.behind(left, operation); }
-};
+// D of load(0) .. load(count - 1), of which there is at least one: columns of rows, side by side. (A function of the host alone: device
+// code knows no vectors.)
+template <int Count, class A, class Operation, class Load>
+auto join_rows(Load const& load, std::int64_t count, Operation const& operation) {
+  neighbours<A, Operation, Count> nodes[64];
+  int depth = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    auto node = load(i);
+    for (std::int64_t full = i + 1; full % 2 == 0; full /= 2) node = node.behind(nodes[--depth], operation);
+    nodes[depth++] = node;
+  }
+  auto sum = nodes[--depth];
+  while (depth > 0) sum = sum.behind(nodes[--depth], operation);
+  return sum;
+}
 
 // Calls body(column, constant count) so that all columns are covered.
 template <class Body>
@@ -334,8 +342,8 @@ void reduce_row_pieces(int cores, Pieces const& pieces, In const& in, Operation 
       }
       in_group(group, [&](std::int64_t column, auto count) {
         if (length == 0) return emit(p.segment, column, static_cast<A const*>(nullptr), count());
-        auto const load = [&](std::int64_t row) { return load_columns<count(), A, Operation>(in, row, column); };
-        auto const node = dyadic_reduce(load, join_columns<A, Operation, count()>{operation}, p.begin, length);
+        auto const load = [&](std::int64_t row) { return load_columns<count(), A, Operation>(in, p.begin + row, column); };
+        auto const node = join_rows<count(), A>(load, length, operation);
         if (alone) {
           A values[static_cast<std::size_t>(count())];
           node.to(values);
@@ -353,8 +361,7 @@ void reduce_row_pieces(int cores, Pieces const& pieces, In const& in, Operation 
     if (whole.segment < 0) return;
     in_group(group, [&](std::int64_t column, auto count) {
       auto const load = [&](std::int64_t i) { return neighbours<A, Operation, count()>::of(partial(window + i, i == 0) + column); };
-      auto const node =
-          dyadic_reduce(load, join_columns<A, Operation, count()>{operation}, 0, (whole.end - whole.start + piece - 1) / piece);
+      auto const node = join_rows<count(), A>(load, (whole.end - whole.start + piece - 1) / piece, operation);
       A values[static_cast<std::size_t>(count())];
       node.to(values);
       emit(whole.segment, column, static_cast<A const*>(values), count());
