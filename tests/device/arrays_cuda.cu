@@ -1,6 +1,8 @@
 // Array operations on the GPU: one pattern in many runs under noise that makes CUB's scan vary, progress beside a kernel that holds the card, long
 // arrays, and graph replay.
+#include <chrono>
 #include <iostream>
+#include <thread>
 
 #include <cub/device/device_scan.cuh>
 
@@ -126,54 +128,71 @@ __global__ void hold(volatile int* release, int* holding) {
 
 TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
   cuda_place<128> const place;
+  auto const stream = place.backend.stream;
   int device = 0, multiprocessors = 0, shared = 0;
   require_cuda(cudaGetDevice(&device));
   require_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   require_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  std::size_t const n = 3'500'003;
+  std::size_t const n = 3'500'003, fewer = 1'000'001;
   auto const values = rounding_values<float>(n, 63);
-  auto const in = place.array(values);
-  device_memory out(n * sizeof(float)), sum(sizeof(float));
-  zeroed_memory const scan_space(scan_workspace_bytes<float>(static_cast<std::int64_t>(n))), reduce_space(reduce_workspace_bytes<float>()),
-      segmented_space(segmented_scan_workspace_bytes<float>(static_cast<std::int64_t>(n)));
-  auto const source = source_of(static_cast<float const*>(in.data()), n);
-  auto const destination = make_view(static_cast<float*>(out.data()), {n});
   auto const expected = oracle_scan(values);
+  auto const in = place.array(values);
+  auto const source = source_of(static_cast<float const*>(in.data()), n);
+  auto const space = static_cast<std::int64_t>(n);
+  zeroed_memory const scan_space(scan_workspace_bytes<float>(space)), segmented_space(segmented_scan_workspace_bytes<float>(space)),
+      reduce_space(reduce_workspace_bytes<float>());
+  device_memory tiles(fewer * sizeof(float)), streamed(n * sizeof(float)), segmented(n * sizeof(float)), sum(sizeof(float));
+  auto const array = [](device_memory const& memory, std::size_t size) { return make_view(static_cast<float*>(memory.data()), {size}); };
+  segments_of_length const one_segment(space, 1);
+  auto const launch_all = [&] {
+    inclusive_scan(place.backend, slice<0>(source, 0, fewer), array(tiles, fewer), scan_space);
+    inclusive_scan(place.backend, source, array(streamed, n), scan_space);
+    segmented_inclusive_scan(place.backend, source, one_segment, array(segmented, n), segmented_space);
+    reduce(place.backend, source, static_cast<float*>(sum.data()), reduce_space);
+  };
+  launch_all();  // a kernel's first launch loads it, which may wait for all that runs
+  place.wait();
+  for (auto const* memory : {&tiles, &streamed, &segmented, &sum})
+    require_cuda(cudaMemset(memory->data(), 0x5A, memory == &tiles ? fewer * sizeof(float) : memory == &sum ? sizeof(float) : n * sizeof(float)));
 
   int *release = nullptr, *holding = nullptr;
   require_cuda(cudaHostAlloc(&release, sizeof(int), cudaHostAllocMapped));
   require_cuda(cudaHostAlloc(&holding, sizeof(int), cudaHostAllocMapped));
   *release = *holding = 0;
-  cudaStream_t stream = nullptr;
-  require_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  cudaStream_t holder = nullptr;
+  cudaEvent_t ended = nullptr;
+  require_cuda(cudaStreamCreateWithFlags(&holder, cudaStreamNonBlocking));
+  require_cuda(cudaEventCreateWithFlags(&ended, cudaEventDisableTiming));
   require_cuda(cudaFuncSetAttribute(&hold, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  hold<<<static_cast<unsigned>(multiprocessors - 1), 1024, static_cast<std::size_t>(shared), stream>>>(release, holding);
+  require_cuda(cudaDeviceSynchronize());
+  hold<<<static_cast<unsigned>(multiprocessors - 1), 1024, static_cast<std::size_t>(shared), holder>>>(release, holding);
   require_cuda(cudaGetLastError());
-  while (*static_cast<int volatile*>(holding) < multiprocessors - 1) {
-  }
-  // Small tiles, streaming blocks, segments and a reduction, each with one multiprocessor at most for itself.
-  inclusive_scan(place.backend, slice<0>(source, 0, 1'000'001), slice<0>(destination, 0, 1'000'001), scan_space);
-  place.wait();
-  EXPECT_EQ(*static_cast<int volatile*>(release), 0);
-  std::vector<float> result(n);
-  require_cuda(cudaMemcpyAsync(result.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
-  place.wait();
-  for (std::size_t i = 0; i < 1'000'001; ++i) ASSERT_EQ(bits(result[i]), bits(expected[i])) << i;
-  inclusive_scan(place.backend, source, destination, scan_space);
-  require_cuda(cudaMemcpyAsync(result.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
-  place.wait();
-  EXPECT_EQ(bits(result), bits(expected));
-  segmented_inclusive_scan(place.backend, source, segments_of_length(static_cast<std::int64_t>(n), 1), destination, segmented_space);
-  require_cuda(cudaMemcpyAsync(result.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
-  reduce(place.backend, source, static_cast<float*>(sum.data()), reduce_space);
-  float total = 0;
-  require_cuda(cudaMemcpyAsync(&total, sum.data(), sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
-  place.wait();
-  EXPECT_EQ(bits(result), bits(expected));
-  EXPECT_EQ(bits(total), bits(expected.back()));
+  auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  auto const wait_for = [&](auto const& condition) {
+    while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    return condition();
+  };
+  EXPECT_TRUE(wait_for([&] { return *static_cast<int volatile*>(holding) == multiprocessors - 1; }));
+  // Tiles, streaming blocks, segments and a reduction: one multiprocessor for all of them.
+  launch_all();
+  require_cuda(cudaEventRecord(ended, stream));
+  EXPECT_TRUE(wait_for([&] { return cudaEventQuery(ended) == cudaSuccess; })) << "no progress in a minute";
+  EXPECT_EQ(*static_cast<int volatile*>(holding), multiprocessors - 1);
   *static_cast<int volatile*>(release) = 1;
-  require_cuda(cudaStreamSynchronize(stream));
-  require_cuda(cudaStreamDestroy(stream));
+  require_cuda(cudaStreamSynchronize(holder));
+  place.wait();
+
+  auto const read = [](device_memory const& memory, std::size_t size) {
+    std::vector<float> result(size);
+    require_cuda(cudaMemcpy(result.data(), memory.data(), size * sizeof(float), cudaMemcpyDeviceToHost));
+    return result;
+  };
+  EXPECT_EQ(bits(read(tiles, fewer)), bits(std::vector<float>(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(fewer))));
+  EXPECT_EQ(bits(read(streamed, n)), bits(expected));
+  EXPECT_EQ(bits(read(segmented, n)), bits(expected));
+  EXPECT_EQ(bits(read(sum, 1)[0]), bits(expected.back()));
+  require_cuda(cudaEventDestroy(ended));
+  require_cuda(cudaStreamDestroy(holder));
   require_cuda(cudaFreeHost(release));
   require_cuda(cudaFreeHost(holding));
 }

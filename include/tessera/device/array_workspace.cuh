@@ -41,6 +41,14 @@ class workspace_parts {
   std::size_t bytes_ = 0;
 };
 
+// Throws usage_error where an array that has elements is null. Sources that are computed have no address.
+template <class S>
+void require_memory(char const* call, char const* what, S const& array) {
+  if constexpr (requires { array.data_handle(); }) {
+    if (array.size() > 0 && array.data_handle() == nullptr) throw usage_error(std::string(call) + ": the " + what + " is null");
+  }
+}
+
 inline void require_extent_is(char const* call, char const* what, std::int64_t got, std::int64_t wanted) {
   if (got != wanted) {
     throw usage_error(std::string(call) + ": " + what + " " + std::to_string(got) + " elements; " + std::to_string(wanted) + " are needed");

@@ -71,6 +71,7 @@ void reduce_on_device(cuda_backend const& backend, char const* call, Source cons
   using In = cuda::std::remove_const_t<decltype(in)>;
   check_nothing_pending(call);
   if (out == nullptr) throw usage_error(std::string(call) + ": the output is null");
+  require_memory(call, "input", in);
   std::int64_t const count = in.extent(0);
   if (count == 0) return;
   workspace_parts sizes;
@@ -172,6 +173,7 @@ template <determinism Level = gpu_to_gpu, class First, class Second, class T, cl
 void dot(cuda_backend const& backend, First const& a, Second const& b, T* out, workspace_view const& workspace,
          Operation const& operation = {}) {
   using A = accumulator_t<Operation, T>;
+  detail::require_extent_is("dot", "the second array has", b.extent(0), a.extent(0));
   detail::reduce_on_device<A>(backend, "dot", transformed(detail::product_in<A>{}, a, b), out, workspace, operation, detail::store_sum<A, T>{});
 }
 

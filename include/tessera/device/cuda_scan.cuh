@@ -100,6 +100,8 @@ void scan_on_device(cuda_backend const& backend, char const* call, Source const&
   std::int64_t const count = in.extent(0);
   require_extent_is(call, "the output has", out.extent(0), count);
   check_distinct_elements(out, call);
+  require_memory(call, "input", in);
+  require_memory(call, "output", out);
   if (count == 0) return;
   scan_arguments<Direction, Exclusive, In, Out, T, Operation> arguments{
       in, out, count, 0, 0, has_initial, is_contiguous(in), is_contiguous(out), initial, operation, nullptr, {}};

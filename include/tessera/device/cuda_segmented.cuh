@@ -72,6 +72,8 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
   using arguments_type = segmented_arguments<Direction, Result, In, Segments, Out, T, Operation>;
   static_assert(arguments_type::window == segmented_window<T>());
+  require_memory(call, "input", in);
+  require_memory(call, "output", out);
   std::int64_t const count = in.extent(0);
   if (count == 0) return;
   workspace_parts sizes;
