@@ -33,9 +33,10 @@ auto source_of(T const* data, std::size_t n) {
   return make_view(data, {n});
 }
 
-std::vector<float> oracle_scan(std::vector<float> const& values) {
-  std::vector<float> prefixes(values.size());
-  dyadic_counter<float> counter;
+template <class T>
+std::vector<T> oracle_scan(std::vector<T> const& values) {
+  std::vector<T> prefixes(values.size());
+  dyadic_counter<T> counter;
   for (std::size_t i = 0; i < values.size(); ++i) {
     counter.push(values[i]);
     prefixes[i] = canonical_nan(counter.collapse());
@@ -45,58 +46,117 @@ std::vector<float> oracle_scan(std::vector<float> const& values) {
 
 // --- Many runs under noise
 
-template <class Launch>
+template <class T, class Launch>
 verify::repeat_report runs_under_noise(verify::noise& noise, int runs, cudaStream_t stream, device_memory const& result_memory,
-                                       std::vector<float>& result, Launch const& launch) {
+                                       std::vector<T>& result, Launch const& launch) {
   return verify::repeat(
       runs,
       [&](int) {
         noise.open(stream);
         launch();
         noise.close(stream);
-        require_cuda(cudaMemcpyAsync(result.data(), result_memory.data(), result.size() * sizeof(float), cudaMemcpyDeviceToHost, stream));
+        require_cuda(cudaMemcpyAsync(result.data(), result_memory.data(), result.size() * sizeof(T), cudaMemcpyDeviceToHost, stream));
         require_cuda(cudaStreamSynchronize(stream));
       },
       verify::bytes_of(result));
 }
 
-void check_scan_under_noise(int runs, std::size_t n) {
+template <class T>
+void check_scan_under_noise(int runs, std::vector<T> const& values) {
   cuda_place<128> const place;
   auto const stream = place.backend.stream;
-  auto const values = rounding_values<float>(n, 61);
+  std::size_t const n = values.size();
   auto const in = place.array(values);
-  device_memory out(n * sizeof(float));
-  zeroed_memory const workspace(std::max(scan_workspace_bytes<float>(static_cast<std::int64_t>(n)),
-                                         segmented_scan_workspace_bytes<float>(static_cast<std::int64_t>(n))));
-  auto const source = source_of(static_cast<float const*>(in.data()), n);
-  auto const destination = make_view(static_cast<float*>(out.data()), {n});
-  std::vector<float> result(n);
+  device_memory out(n * sizeof(T));
+  zeroed_memory const workspace(
+      std::max(scan_workspace_bytes<T>(static_cast<std::int64_t>(n)), segmented_scan_workspace_bytes<T>(static_cast<std::int64_t>(n))));
+  auto* const results = static_cast<T*>(out.data());
+  auto const source = source_of(static_cast<T const*>(in.data()), n);
+  auto const destination = make_view(results, {n});
+  auto const expected = oracle_scan(values);
+  std::vector<T> result(n);
   verify::noise noise;
   auto const ours = runs_under_noise(noise, runs, stream, out, result, [&] { inclusive_scan(place.backend, source, destination, workspace); });
   EXPECT_EQ(ours.pattern_count(), 1u) << ours;
-  EXPECT_EQ(bits(result), bits(oracle_scan(values)));
+  EXPECT_EQ(bits(result), bits(expected));
+  auto const in_place = runs_under_noise(noise, runs / 5, stream, out, result, [&] {
+    require_cuda(cudaMemcpyAsync(results, in.data(), n * sizeof(T), cudaMemcpyDeviceToDevice, stream));
+    inclusive_scan(place.backend, source_of(static_cast<T const*>(results), n), destination, workspace);
+  });
+  EXPECT_EQ(in_place.pattern_count(), 1u) << in_place;
+  EXPECT_EQ(bits(result), bits(expected));
   auto const segmented = runs_under_noise(noise, runs / 5, stream, out, result, [&] {
     segmented_inclusive_scan(place.backend, source, segments_of_length(static_cast<std::int64_t>(n), 1), destination, workspace);
   });
   EXPECT_EQ(segmented.pattern_count(), 1u) << segmented;
-  EXPECT_EQ(bits(result), bits(oracle_scan(values)));
+  EXPECT_EQ(bits(result), bits(expected));
   // The canary, under the same noise.
   std::size_t bytes = 0;
-  require_cuda(cub::DeviceScan::InclusiveSum(nullptr, bytes, in.data(), static_cast<float*>(out.data()), static_cast<int>(n), stream));
+  require_cuda(cub::DeviceScan::InclusiveSum(nullptr, bytes, in.data(), results, static_cast<int>(n), stream));
   device_memory const temporary(bytes);
   auto const theirs = runs_under_noise(noise, std::min(runs, 100), stream, out, result, [&] {
-    require_cuda(cub::DeviceScan::InclusiveSum(temporary.data(), bytes, in.data(), static_cast<float*>(out.data()), static_cast<int>(n), stream));
+    require_cuda(cub::DeviceScan::InclusiveSum(temporary.data(), bytes, in.data(), results, static_cast<int>(n), stream));
   });
   EXPECT_GT(theirs.pattern_count(), 1u) << theirs;
   noise.stop();
   EXPECT_GE(noise.overlap().overlapped_windows, static_cast<std::uint64_t>(runs / 2)) << verify::to_string(noise.overlap());
-  std::cout << n << " elements: scan " << ours << "\n  segmented: " << segmented << "\n  CUB: " << theirs << "\n  "
+  std::cout << n << " elements: scan " << ours << "\n  in place: " << in_place << "\n  segmented: " << segmented << "\n  CUB: " << theirs << "\n  "
             << verify::to_string(noise.overlap()) << "\n";
 }
-TEST(arrays_under_noise, one_pattern_where_cub_varies_NotSanitized) { check_scan_under_noise(25, 1'000'003); }
+TEST(arrays_under_noise, one_pattern_where_cub_varies_NotSanitized) { check_scan_under_noise(25, rounding_values<float>(1'000'003, 61)); }
 TEST(arrays_under_noise, one_pattern_in_a_thousand_runs_Long) {
-  check_scan_under_noise(1000, 1'000'003);
-  check_scan_under_noise(1000, 4'500'001);
+  check_scan_under_noise(1000, rounding_values<float>(1'000'003, 61));
+  check_scan_under_noise(1000, rounding_values<float>(164'738, 61));
+  check_scan_under_noise(1000, std::vector<double>(250'000, 0.1));
+  check_scan_under_noise(1000, rounding_values<float>(4'500'001, 61));
+}
+
+// --- No tuning shows in a bit
+
+TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
+  cuda_place<128> const place;
+  for (std::size_t const n : {std::size_t{1}, std::size_t{5000}, std::size_t{300'001}}) {
+    auto const values = rounding_values<float>(n, n);
+    auto const expected = bits(oracle_scan(values));
+    auto const in = place.array(values);
+    auto const out = place.array(std::vector<float>(n));
+    auto const total = place.array(std::vector<float>(1));
+    zeroed_memory const workspace(std::size_t{1} << 20);
+    auto const source = source_of(static_cast<float const*>(in.data()), n);
+    auto const destination = make_view(out.data(), {n});
+    using in_type = std::remove_const_t<decltype(source)>;
+    using out_type = std::remove_const_t<decltype(destination)>;
+    auto* const header = static_cast<detail::lookback_header*>(workspace_view(workspace).data);
+    auto* const words = reinterpret_cast<detail::node_word<float>*>(header + 1);
+    using scan_type = detail::scan_arguments<forward, false, in_type, out_type, float, plus>;
+    scan_type scan{source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, 0.0f, plus{}, header, {words, {}}};
+    auto const expect_scanned = [&](auto const& launch, char const* what) {
+      launch();
+      place.wait();
+      EXPECT_EQ(bits(out.values()), expected) << what << ", " << n;
+      require_cuda(cudaMemset(out.data(), 0x5A, n * sizeof(float)));
+      require_cuda(cudaDeviceSynchronize());
+    };
+    expect_scanned([&] { detail::launch_scan_tiles<32, 1>(place.backend, "scan", scan); }, "32 x 1");
+    expect_scanned([&] { detail::launch_scan_tiles<64, 2>(place.backend, "scan", scan); }, "64 x 2");
+    expect_scanned([&] { detail::launch_scan_tiles<128, 8>(place.backend, "scan", scan); }, "128 x 8");
+    expect_scanned([&] { detail::launch_scan_tiles<1024, 1>(place.backend, "scan", scan); }, "1024 x 1");
+    expect_scanned([&] { detail::launch_scan_stream(place.backend, "scan", scan); }, "streaming");
+    using finish = detail::store_sum<float, float>;
+    detail::reduce_arguments<in_type, float, plus, finish, float> sum{source, static_cast<std::int64_t>(n), true, plus{}, finish{},
+                                                                      total.data(), header, words, 1};
+    auto const expect_reduced = [&](auto const& launch, char const* what) {
+      launch();
+      place.wait();
+      EXPECT_EQ(bits(total.values()[0]), expected.back()) << what << ", " << n;
+      require_cuda(cudaMemset(total.data(), 0x5A, sizeof(float)));
+      require_cuda(cudaDeviceSynchronize());
+    };
+    expect_reduced([&] { detail::launch_reduce<32, 1, 8>(place.backend, "reduce", sum); }, "32 x 1");
+    expect_reduced([&] { detail::launch_reduce<64, 32, 1>(place.backend, "reduce", sum); }, "64 x 32");
+    expect_reduced([&] { detail::launch_reduce<128, 2, 1>(place.backend, "reduce", sum); }, "128 x 2");
+    expect_reduced([&] { detail::launch_reduce<1024, 4, 4>(place.backend, "reduce", sum); }, "1024 x 4");
+  }
 }
 
 TEST(arrays_under_noise, one_sum_in_a_thousand_runs_Long) {

@@ -1,8 +1,10 @@
 // Scans of whole arrays on the device: one pass over the data, every prefix its own D.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <cuda/std/type_traits>
 
@@ -49,24 +51,27 @@ void launch_scan_tiles(cuda_backend const& backend, char const* call, Arguments&
 }
 
 template <class Arguments>
-void launch_scan(cuda_backend const& backend, char const* call, Arguments& arguments) {
+void launch_scan_stream(cuda_backend const& backend, char const* call, Arguments& arguments) {
   using shape = stream_shape<typename Arguments::source_type, typename Arguments::value_type>;
+  int device = 0, multiprocessors = 0;
+  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), std::string(call) + ": cudaDeviceGetAttribute");
+  std::int64_t const tiles = ceil_div(arguments.count, shape::tile_size);
+  std::int64_t const blocks = std::min<std::int64_t>(tiles, multiprocessors);
+  arguments.tiles = static_cast<std::uint32_t>(tiles);
+  arguments.tickets = static_cast<std::uint32_t>(tiles + blocks);
+  arguments.nodes.layout = make_lookback_layout(tiles);
+  launch_kernel(backend, call, &scan_stream_kernel<Arguments>, blocks, shape::threads, shape::shared_bytes, arguments);
+}
+
+template <class Arguments>
+void launch_scan(cuda_backend const& backend, char const* call, Arguments& arguments) {
   constexpr int width = Arguments::width;
   constexpr int several = width <= 4 ? 4 : (width == 8 ? 2 : 1), many = 2 * several, few = several > 1 ? several / 2 : 1;
   std::int64_t const bytes = arguments.count * (16 / width);
-  if constexpr (shape::possible) {
-    if (bytes >= stream_from && arguments.in_contiguous && runs_code_for_90(call, &scan_stream_kernel<Arguments>)) {
-      int device = 0, multiprocessors = 0;
-      check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
-      check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), std::string(call) + ": cudaDeviceGetAttribute");
-      std::int64_t const tiles = ceil_div(arguments.count, shape::tile_size);
-      std::int64_t const blocks = std::min<std::int64_t>(tiles, multiprocessors);
-      arguments.tiles = static_cast<std::uint32_t>(tiles);
-      arguments.tickets = static_cast<std::uint32_t>(tiles + blocks);
-      arguments.nodes.layout = make_lookback_layout(tiles);
-      launch_kernel(backend, call, &scan_stream_kernel<Arguments>, blocks, shape::threads, shape::shared_bytes, arguments);
-      return;
-    }
+  if constexpr (stream_shape<typename Arguments::source_type, typename Arguments::value_type>::possible) {
+    if (bytes >= stream_from && arguments.in_contiguous && runs_code_for_90(call, &scan_stream_kernel<Arguments>))
+      return launch_scan_stream(backend, call, arguments);
   }
   if (bytes <= small_scan) {
     launch_scan_tiles<256, few>(backend, call, arguments);

@@ -41,11 +41,6 @@ inline void check_segments(char const* call, segments_of_length const& segments,
 template <class Segments>
 inline constexpr bool has_count = requires(Segments const& s) { s.count(); };
 
-template <class Value>
-constexpr std::int64_t segmented_window() {
-  return sizeof(Value) <= 4 ? 4096 : (sizeof(Value) <= 8 ? 2048 : 1024);
-}
-
 template <class T>
 struct segmented_workspace {
   lookback_header* header;
@@ -54,7 +49,7 @@ struct segmented_workspace {
 };
 template <class T>
 segmented_workspace<T> take_segmented_workspace(std::int64_t count, workspace_parts& parts) {
-  std::int64_t const words = make_lookback_layout(ceil_div(count, segmented_window<T>())).words;
+  std::int64_t const words = make_lookback_layout(ceil_div(count, segmented_window<T>)).words;
   segmented_workspace<T> taken;
   taken.header = parts.take<lookback_header>(1);
   taken.words = parts.take<node_word<T>>(words);
@@ -71,7 +66,6 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   using Out = cuda::std::remove_const_t<decltype(out)>;
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
   using arguments_type = segmented_arguments<Direction, Result, In, Segments, Out, T, Operation>;
-  static_assert(arguments_type::window == segmented_window<T>());
   require_memory(call, "input", in);
   require_memory(call, "output", out);
   std::int64_t const count = in.extent(0);
@@ -80,7 +74,7 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   (void)take_segmented_workspace<T>(count, sizes);
   workspace_parts parts(call, workspace, sizes.bytes());
   auto const taken = take_segmented_workspace<T>(count, parts);
-  std::int64_t const windows = ceil_div(count, segmented_window<T>());
+  std::int64_t const windows = ceil_div(count, segmented_window<T>);
   auto const layout = make_lookback_layout(windows);
   arguments_type const arguments{in,        segments,     out,          count,           static_cast<std::uint32_t>(windows), has_initial, initial,
                                  operation, taken.header, {taken.words, layout}, {taken.heads, layout}};

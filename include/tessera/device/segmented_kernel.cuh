@@ -22,6 +22,10 @@ namespace tessera::inline v0_1::detail {
 
 enum class segmented_result { inclusive, exclusive, reduced };
 
+// Elements of a window, and of the longest chunk. A speed choice.
+template <class T>
+inline constexpr int segmented_window = sizeof(T) <= 4 ? 4096 : (sizeof(T) <= 8 ? 2048 : 1024);
+
 template <scan_direction Direction, segmented_result Result, class S, class Segments, class Out, class T, class Operation>
 struct segmented_arguments {
   static constexpr scan_direction direction = Direction;
@@ -30,7 +34,7 @@ struct segmented_arguments {
   using segments_type = Segments;
   using value_type = T;
   using output_type = Out;
-  static constexpr int window = sizeof(T) <= 4 ? 4096 : (sizeof(T) <= 8 ? 2048 : 1024);
+  static constexpr int window = segmented_window<T>;
   static constexpr int share = window / 256;            // of a thread, a piece of a chunk
   static constexpr int threads = 256 + 32;              // most windows hold a little more than they are long
   static constexpr int places = 2 * window + share;     // in shared memory
