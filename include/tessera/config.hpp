@@ -58,6 +58,16 @@
 #define TESSERA_HOST_BARRIER(value) asm volatile("" : "+m"(value))
 #endif
 
+// Sixteen bytes to an address aligned to them, past the caches where the machine can: what is larger than these need not go through them,
+// and is not read before it is written. What was streamed is in order for other threads after the fence.
+#if defined(__x86_64__)
+#define TESSERA_HOST_STREAM(to, vector) asm volatile("movntps %1, %0" : "=m"(*(to)) : "x"(vector))
+#define TESSERA_HOST_STREAM_FENCE() asm volatile("sfence" : : : "memory")
+#else
+#define TESSERA_HOST_STREAM(to, vector) (*(to) = (vector))
+#define TESSERA_HOST_STREAM_FENCE() (void)0
+#endif
+
 namespace tessera::inline v0_1 {
 
 // Bytes of block scratch when a launch names none: small, since occupancy is the user's.

@@ -75,6 +75,11 @@ class neighbours {
     low_.to(values);
     high_.to(values + Count / 2);
   }
+  // The same past the caches, to an address that is aligned to 16 bytes.
+  void stream_to(A* values) const {
+    low_.stream_to(values);
+    high_.stream_to(values + Count / 2);
+  }
 
  private:
   neighbours(half const& low, half const& high) : low_(low), high_(high) {}
@@ -94,6 +99,7 @@ class neighbours<A, Operation, 1> {
   neighbours reversed() const { return *this; }
   A last() const { return value_; }
   void to(A* values) const { *values = value_; }
+  void stream_to(A* values) const { *values = value_; }
 
  private:
   explicit neighbours(A const& value) : value_(value) {}
@@ -155,6 +161,7 @@ requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neigh
   }
   A last() const { return static_cast<A>(values_[Count - 1]); }
   void to(A* values) const { std::memcpy(values, &values_, sizeof(values_)); }
+  void stream_to(A* values) const { TESSERA_HOST_STREAM(reinterpret_cast<vector*>(values), values_); }
 
  private:
   explicit neighbours(vector const& values) : values_(values) {}

@@ -27,6 +27,9 @@ namespace tessera::inline v0_1::detail {
 template <class A>
 inline constexpr int block_leaves = static_cast<int>(std::bit_floor(std::clamp(4096 / sizeof(A), std::size_t{8}, std::size_t{1024})));
 
+// Bytes of a result that is written past the caches.
+inline constexpr std::int64_t streamed_bytes = 16 << 20;
+
 // Leaves of a piece, which is what a core takes at a time: it is read twice by a scan, the second time from the second cache.
 inline constexpr std::int64_t piece_leaves = 1 << 15;
 
@@ -112,40 +115,56 @@ template <class A, scan_direction Direction, class View>
 class block_writer {
  public:
   using T = typename View::element_type;
-  explicit block_writer(View const& out) : out_(out), count_(out.extent(0)) {}
+  explicit block_writer(View const& out)
+      : out_(out),
+        count_(out.extent(0)),
+        dense_(out.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(T))),
+        streams_(dense_ && cuda::std::is_same_v<T, A> && count_ * static_cast<std::int64_t>(sizeof(T)) >= streamed_bytes) {}
 
   // The values with the `Nodes` nodes that end at `nodes` joined in front of them.
   template <int Nodes, class Operation>
   void write(std::int64_t first, int count, A const* values, A const* nodes, Operation const& operation) const {
-    bool const dense = out_.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(T));
-    T* const to = out_.data_handle() + (dense ? element(first) : 0);
     int i = 0;
-    for (; i + 8 <= count; i += 8) {
-      auto const e = with_in_front<Nodes>(nodes, eight<A, Operation>::of(values + i), operation).canonical_values();
-      if constexpr (cuda::std::is_same_v<T, A>) {
-        if (dense) {
-          if constexpr (Direction == forward) {
-            e.to(to + i);
-          } else {
-            e.reversed().to(to - i - 7);
-          }
-          continue;
-        }
-      }
-      A some[8];
-      e.to(some);
-      for (int j = 0; j < 8; ++j) out_(element(first + i + j)) = conversion<T, A>::of(some[j]);
+    auto const write_one = [&] {
+      put(first + i, canonical(with_in_front<Nodes>(nodes, values[i], operation)));
+      ++i;
+    };
+    if (streams_) {
+      while (i < count && reinterpret_cast<std::uintptr_t>(lowest_of_eight(first + i)) % 16 != 0) write_one();
     }
-    for (; i < count; ++i) put(first + i, canonical(with_in_front<Nodes>(nodes, values[i], operation)));
+    for (; i + 8 <= count; i += 8) {
+      write_eight(first + i, with_in_front<Nodes>(nodes, eight<A, Operation>::of(values + i), operation).canonical_values());
+    }
+    while (i < count) write_one();
   }
   // One value, its bits kept.
   void put(std::int64_t position, A const& value) const { out_(element(position)) = conversion<T, A>::of(value); }
+  // What a thread wrote is there for others; its last call.
+  void finish() const {
+    if (streams_) TESSERA_HOST_STREAM_FENCE();
+  }
 
  private:
   std::int64_t element(std::int64_t position) const { return Direction == forward ? position : count_ - 1 - position; }
+  // Where the eight elements lie that begin at this position, if they are dense.
+  T* lowest_of_eight(std::int64_t position) const { return out_.data_handle() + element(position) - (Direction == forward ? 0 : 7); }
+
+  template <class Eight>
+  void write_eight(std::int64_t position, Eight const& values) const {
+    if constexpr (cuda::std::is_same_v<T, A>) {
+      if (dense_) {
+        Eight const in_memory = Direction == forward ? values : values.reversed();
+        return streams_ ? in_memory.stream_to(lowest_of_eight(position)) : in_memory.to(lowest_of_eight(position));
+      }
+    }
+    A some[8];
+    values.to(some);
+    for (int j = 0; j < 8; ++j) put(position + j, some[j]);
+  }
 
   View out_;
   std::int64_t count_;
+  bool dense_, streams_;
 };
 
 // --- One block
@@ -276,52 +295,78 @@ inline constexpr bool order_is_free<minimum, A> = true;
 template <class A>
 inline constexpr bool order_is_free<maximum, A> = true;
 
-// Writes the prefixes of positions first .. first + length - 1, which lie behind `nodes`; then these hold them too. Exclusive: what lies in
-// front of each position, of which `nodes` must hold something.
+// Writes `values`, D of positions first .. up to each one, with `nodes` joined in front of them; `values` are used up. Exclusive: what lies
+// in front of each position, of which `nodes` must hold something.
+template <bool Exclusive, class A, class Writer, class Operation>
+void write_prefixes(Writer const& writer, std::int64_t first, std::int64_t length, A* values, node_stack<A> const& nodes,
+                    Operation const& operation) {
+  if constexpr (Exclusive) {
+    A const before = nodes.joined(operation);
+    writer.put(first, nodes.holds_leaves() ? canonical(before) : before);
+    ++first;
+    --length;
+  }
+  bool const as_one = order_is_free<Operation, A> && nodes.depth() > 1;
+  A const one = as_one ? nodes.joined(operation) : A{};
+  for (std::int64_t done = 0; done < length; done += block_leaves<A>) {
+    int const count = static_cast<int>(std::min<std::int64_t>(block_leaves<A>, length - done));
+    A* const block = values + done;
+    std::int64_t const to = first + done;
+    A const* last = as_one ? &one : nodes.last();
+    int number = as_one ? 1 : nodes.depth();
+    for (; number > 4; number -= 4, last -= 4) join_in_front<4>(last, block, count, operation);
+    switch (number) {  // the rest on the way out
+      case 4:
+        writer.template write<4>(to, count, block, last, operation);
+        break;
+      case 3:
+        writer.template write<3>(to, count, block, last, operation);
+        break;
+      case 2:
+        writer.template write<2>(to, count, block, last, operation);
+        break;
+      case 1:
+        writer.template write<1>(to, count, block, last, operation);
+        break;
+      default:
+        writer.template write<0>(to, count, block, last, operation);
+        break;
+    }
+  }
+}
+
+// Writes the prefixes of positions first .. first + length - 1, which lie behind `nodes`; then these hold them too.
 template <bool Exclusive, class A, class Reader, class Writer, class Operation>
 void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, std::int64_t length, node_stack<A>& nodes,
                 Operation const& operation) {
   constexpr int leaves = block_leaves<A>;
   A values[leaves];
   for (std::int64_t done = 0; done < length; done += leaves) {
-    std::int64_t const at = first + done;
     int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
-    reader.read(at, count, values);
+    reader.read(first + done, count, values);
     scan_block(values, count, operation);
     A const block = values[count - 1];
-    if constexpr (Exclusive) {
-      A const before = nodes.joined(operation);
-      writer.put(at, nodes.holds_leaves() ? canonical(before) : before);
-    }
-    // The last few nodes are joined on the way out.
+    write_prefixes<Exclusive>(writer, first + done, count, values, nodes, operation);
+    nodes.push(block, leaves, operation);
+  }
+}
+
+// D of positions first .. up to each one into `values`, for `length` of them.
+template <class A, class Reader, class Operation>
+void scan_apart(Reader const& reader, std::int64_t first, std::int64_t length, A* values, Operation const& operation) {
+  constexpr int leaves = block_leaves<A>;
+  node_stack<A> nodes;
+  for (std::int64_t done = 0; done < length; done += leaves) {
+    int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
+    A* const block = values + done;
+    reader.read(first + done, count, block);
+    scan_block(block, count, operation);
+    A const node = block[count - 1];
     A const* last = nodes.last();
     int number = nodes.depth();
-    A const all = order_is_free<Operation, A> && number > 1 ? nodes.joined(operation) : A{};
-    if (order_is_free<Operation, A> && number > 1) {
-      last = &all;
-      number = 1;
-    }
-    for (; number > 4; number -= 4, last -= 4) join_in_front<4>(last, values, count, operation);
-    std::int64_t const to = Exclusive ? at + 1 : at;
-    int const written = Exclusive ? count - 1 : count;
-    switch (number) {
-      case 4:
-        writer.template write<4>(to, written, values, last, operation);
-        break;
-      case 3:
-        writer.template write<3>(to, written, values, last, operation);
-        break;
-      case 2:
-        writer.template write<2>(to, written, values, last, operation);
-        break;
-      case 1:
-        writer.template write<1>(to, written, values, last, operation);
-        break;
-      default:
-        writer.template write<0>(to, written, values, last, operation);
-        break;
-    }
-    nodes.push(block, leaves, operation);
+    for (; number >= 2; number -= 2, last -= 2) join_in_front<2>(last, block, count, operation);
+    if (number == 1) join_in_front<1>(last, block, count, operation);
+    nodes.push(node, leaves, operation);
   }
 }
 

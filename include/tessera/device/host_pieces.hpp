@@ -138,13 +138,17 @@ void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, 
   auto const work = [&](std::int64_t) {
     node_stack<A> nodes = initial;
     std::int64_t held_start = -1, held = 0;  // `nodes` holds so many pieces of the segment that starts there
+    std::unique_ptr<A[]> apart;
     bool failed = false;
     for (std::int64_t window = next.fetch_add(1); window < windows && !failed; window = next.fetch_add(1)) {
       pieces.for_each(window, [&](segment_piece const& p) {
         if (p.start == p.end || failed) return;
         std::int64_t const length = std::min(piece, p.end - p.begin), number = (p.begin - p.start) / piece;
-        if (workers > 1 && p.begin + length < p.end) {
-          published.publish(2 * window + (number == 0), piece_node<A>(reader, p.begin, length, operation));
+        bool const shared = workers > 1 && p.end - p.start > piece;
+        if (shared) {
+          if (!apart) apart.reset(new A[static_cast<std::size_t>(piece)]);
+          scan_apart(reader, p.begin, length, apart.get(), operation);
+          published.publish(2 * window + (number == 0), apart[static_cast<std::size_t>(length - 1)]);
         }
         if (held_start != p.start) {
           nodes.clear();
@@ -157,7 +161,13 @@ void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, 
           if (failed) return;
           nodes.push(*node, piece, operation);
         }
-        scan_piece<Exclusive>(reader, writer, p.begin, length, nodes, operation);
+        if (shared) {
+          A const node = apart[static_cast<std::size_t>(length - 1)];
+          write_prefixes<Exclusive>(writer, p.begin, length, apart.get(), nodes, operation);
+          nodes.push(node, piece, operation);
+        } else {
+          scan_piece<Exclusive>(reader, writer, p.begin, length, nodes, operation);
+        }
         held = number + 1;
       });
     }
@@ -165,6 +175,7 @@ void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, 
   parallel_for(workers, cores, [&](std::int64_t worker) {
     try {
       work(worker);
+      writer.finish();
     } catch (...) {
       published.abandon();
       throw;
