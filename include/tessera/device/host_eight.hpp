@@ -50,39 +50,39 @@ class neighbours {
  public:
   neighbours() = default;
   // The values from[0] .. from[Count - 1].
-  static neighbours of(A const* from) { return {half::of(from), half::of(from + Count / 2)}; }
+  [[gnu::always_inline]] static neighbours of(A const* from) { return {half::of(from), half::of(from + Count / 2)}; }
   // D of from[0] and from[1], of from[2] and from[3], ...
-  static neighbours of_pairs(A const* from, Operation const& operation) {
+  [[gnu::always_inline]] static neighbours of_pairs(A const* from, Operation const& operation) {
     return {half::of_pairs(from, operation), half::of_pairs(from + Count, operation)};
   }
   // `left` joined in front of each.
-  neighbours behind(A const& left, Operation const& operation) const {
+  [[gnu::always_inline]] neighbours behind(A const& left, Operation const& operation) const {
     return {low_.behind(left, operation), high_.behind(left, operation)};
   }
   // Each of `left` joined in front of the one here.
-  neighbours behind(neighbours const& left, Operation const& operation) const {
+  [[gnu::always_inline]] neighbours behind(neighbours const& left, Operation const& operation) const {
     return {low_.behind(left.low_, operation), high_.behind(left.high_, operation)};
   }
   // D of the values up to each one.
-  neighbours scanned(Operation const& operation) const {
+  [[gnu::always_inline]] neighbours scanned(Operation const& operation) const {
     half const low = low_.scanned(operation);
     return {low, high_.scanned(operation).behind(low.last(), operation)};
   }
-  neighbours canonical_values() const { return {low_.canonical_values(), high_.canonical_values()}; }
-  neighbours reversed() const { return {high_.reversed(), low_.reversed()}; }
-  A last() const { return high_.last(); }
-  void to(A* values) const {
+  [[gnu::always_inline]] neighbours canonical_values() const { return {low_.canonical_values(), high_.canonical_values()}; }
+  [[gnu::always_inline]] neighbours reversed() const { return {high_.reversed(), low_.reversed()}; }
+  [[gnu::always_inline]] A last() const { return high_.last(); }
+  [[gnu::always_inline]] void to(A* values) const {
     low_.to(values);
     high_.to(values + Count / 2);
   }
   // The same past the caches, to an address that is aligned to 16 bytes.
-  void stream_to(A* values) const {
+  [[gnu::always_inline]] void stream_to(A* values) const {
     low_.stream_to(values);
     high_.stream_to(values + Count / 2);
   }
 
  private:
-  neighbours(half const& low, half const& high) : low_(low), high_(high) {}
+  [[gnu::always_inline]] neighbours(half const& low, half const& high) : low_(low), high_(high) {}
   half low_, high_;
 };
 
@@ -90,19 +90,23 @@ template <class A, class Operation>
 class neighbours<A, Operation, 1> {
  public:
   neighbours() = default;
-  static neighbours of(A const* from) { return neighbours(*from); }
-  static neighbours of_pairs(A const* from, Operation const& operation) { return neighbours(operation(from[0], from[1])); }
-  neighbours behind(A const& left, Operation const& operation) const { return neighbours(operation(left, value_)); }
-  neighbours behind(neighbours const& left, Operation const& operation) const { return behind(left.value_, operation); }
-  neighbours scanned(Operation const&) const { return *this; }
-  neighbours canonical_values() const { return neighbours(canonical(value_)); }
-  neighbours reversed() const { return *this; }
-  A last() const { return value_; }
-  void to(A* values) const { *values = value_; }
-  void stream_to(A* values) const { *values = value_; }
+  [[gnu::always_inline]] static neighbours of(A const* from) { return neighbours(*from); }
+  [[gnu::always_inline]] static neighbours of_pairs(A const* from, Operation const& operation) {
+    return neighbours(operation(from[0], from[1]));
+  }
+  [[gnu::always_inline]] neighbours behind(A const& left, Operation const& operation) const { return neighbours(operation(left, value_)); }
+  [[gnu::always_inline]] neighbours behind(neighbours const& left, Operation const& operation) const {
+    return behind(left.value_, operation);
+  }
+  [[gnu::always_inline]] neighbours scanned(Operation const&) const { return *this; }
+  [[gnu::always_inline]] neighbours canonical_values() const { return neighbours(canonical(value_)); }
+  [[gnu::always_inline]] neighbours reversed() const { return *this; }
+  [[gnu::always_inline]] A last() const { return value_; }
+  [[gnu::always_inline]] void to(A* values) const { *values = value_; }
+  [[gnu::always_inline]] void stream_to(A* values) const { *values = value_; }
 
  private:
-  explicit neighbours(A const& value) : value_(value) {}
+  [[gnu::always_inline]] explicit neighbours(A const& value) : value_(value) {}
   A value_;
 };
 
@@ -117,12 +121,12 @@ requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neigh
 
  public:
   neighbours() = default;
-  static neighbours of(A const* from) {
+  [[gnu::always_inline]] static neighbours of(A const* from) {
     vector v;
     std::memcpy(&v, from, sizeof(v));
     return neighbours(v);
   }
-  static neighbours of_pairs(A const* from, Operation const&) {
+  [[gnu::always_inline]] static neighbours of_pairs(A const* from, Operation const&) {
     vector a, b;
     std::memcpy(&a, from, sizeof(a));
     std::memcpy(&b, from + Count, sizeof(b));
@@ -132,9 +136,9 @@ requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neigh
       return neighbours(__builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3));
     }
   }
-  neighbours behind(A const& left, Operation const&) const { return neighbours(all_of(left) + values_); }
-  neighbours behind(neighbours const& left, Operation const&) const { return neighbours(left.values_ + values_); }
-  neighbours canonical_values() const {
+  [[gnu::always_inline]] neighbours behind(A const& left, Operation const&) const { return neighbours(all_of(left) + values_); }
+  [[gnu::always_inline]] neighbours behind(neighbours const& left, Operation const&) const { return neighbours(left.values_ + values_); }
+  [[gnu::always_inline]] neighbours canonical_values() const {
     if constexpr (cuda::std::is_floating_point_v<A>) {
       auto const is_nan = (bits_vector)(values_ != values_);
       auto const nan = (bits_vector)all_of(cuda::std::bit_cast<A>(float_bits<A>::canonical_nan));
@@ -143,7 +147,7 @@ requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neigh
       return *this;
     }
   }
-  neighbours scanned(Operation const&) const {
+  [[gnu::always_inline]] neighbours scanned(Operation const&) const {
     vector const absent = all_of(plus::identity<A>());
     if constexpr (Count == 4) {
       vector const pairs = __builtin_shufflevector(values_, absent, 4, 0, 4, 2) + values_;
@@ -152,20 +156,20 @@ requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neigh
       return neighbours(__builtin_shufflevector(values_, absent, 2, 0) + values_);
     }
   }
-  neighbours reversed() const {
+  [[gnu::always_inline]] neighbours reversed() const {
     if constexpr (Count == 4) {
       return neighbours(__builtin_shufflevector(values_, values_, 3, 2, 1, 0));
     } else {
       return neighbours(__builtin_shufflevector(values_, values_, 1, 0));
     }
   }
-  A last() const { return static_cast<A>(values_[Count - 1]); }
-  void to(A* values) const { std::memcpy(values, &values_, sizeof(values_)); }
-  void stream_to(A* values) const { TESSERA_HOST_STREAM(reinterpret_cast<vector*>(values), values_); }
+  [[gnu::always_inline]] A last() const { return static_cast<A>(values_[Count - 1]); }
+  [[gnu::always_inline]] void to(A* values) const { std::memcpy(values, &values_, sizeof(values_)); }
+  [[gnu::always_inline]] void stream_to(A* values) const { TESSERA_HOST_STREAM(reinterpret_cast<vector*>(values), values_); }
 
  private:
-  explicit neighbours(vector const& values) : values_(values) {}
-  static vector all_of(A const& value) {
+  [[gnu::always_inline]] explicit neighbours(vector const& values) : values_(values) {}
+  [[gnu::always_inline]] static vector all_of(A const& value) {
     using lane = cuda::std::remove_cvref_t<decltype(vector{}[0])>;
     auto const one = static_cast<lane>(value);
     if constexpr (Count == 4) {

@@ -37,7 +37,7 @@ inline constexpr std::int64_t piece_leaves = 1 << 15;
 
 // The `Nodes` nodes that end at `nodes`, the last one first, joined in front of a value, or of each of eight.
 template <int Nodes, class A, class Operation>
-auto with_in_front(A const* nodes, A const& value, Operation const& operation) {
+[[gnu::always_inline]] inline auto with_in_front(A const* nodes, A const& value, Operation const& operation) {
   if constexpr (Nodes == 0) {
     return value;
   } else {
@@ -45,7 +45,7 @@ auto with_in_front(A const* nodes, A const& value, Operation const& operation) {
   }
 }
 template <int Nodes, class A, class Operation>
-auto with_in_front(A const* nodes, eight<A, Operation> const& values, Operation const& operation) {
+[[gnu::always_inline]] inline auto with_in_front(A const* nodes, eight<A, Operation> const& values, Operation const& operation) {
   if constexpr (Nodes == 0) {
     return values;
   } else {
@@ -150,7 +150,7 @@ class block_writer {
   T* lowest_of_eight(std::int64_t position) const { return out_.data_handle() + element(position) - (Direction == forward ? 0 : 7); }
 
   template <class Eight>
-  void write_eight(std::int64_t position, Eight const& values) const {
+  [[gnu::always_inline]] void write_eight(std::int64_t position, Eight const& values) const {
     if constexpr (cuda::std::is_same_v<T, A>) {
       if (dense_) {
         Eight const in_memory = Direction == forward ? values : values.reversed();

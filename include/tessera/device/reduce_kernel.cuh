@@ -8,6 +8,7 @@
 #include <tessera/group/possible.cuh>
 #include <tessera/group/shared_values.cuh>
 #include <tessera/group/warp_rows.cuh>
+#include <tessera/launch/cuda_backend.cuh>
 #include <tessera/lookback/lookback.cuh>
 
 namespace tessera::inline v0_1::detail {
@@ -53,7 +54,8 @@ __device__ __forceinline__ T reduce_warps(T const& mine, shared_values<T, Warps>
 }
 
 template <int Threads, int Rows, int Collected, class Arguments>
-__global__ __launch_bounds__(Threads, (Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 2048 : 1024) / Threads) void reduce_kernel(__grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(
+    Threads, resident_blocks(Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 2048 : 1024, Threads)) void reduce_kernel(__grid_constant__ Arguments const a) {
   using T = typename Arguments::value_type;
   using S = typename Arguments::source_type;
   using pad = padded<typename Arguments::operation_type, T>;

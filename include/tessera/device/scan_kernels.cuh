@@ -12,6 +12,7 @@
 #include <tessera/device/row_access.cuh>
 #include <tessera/group/shared_values.cuh>
 #include <tessera/group/warp_rows.cuh>
+#include <tessera/launch/cuda_backend.cuh>
 #include <tessera/lookback/lookback.cuh>
 
 namespace tessera::inline v0_1::detail {
@@ -57,7 +58,8 @@ struct scan_arguments {
 // ---- a block a tile
 
 template <int Threads, int Rows, class Arguments>
-__global__ __launch_bounds__(Threads, (Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 1024 : 768) / Threads) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(
+    Threads, resident_blocks(Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 1024 : 768, Threads)) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
   using T = typename Arguments::value_type;
   constexpr int width = Arguments::width, warps = Threads / 32, piece = Rows * 32 * width, tile_size = warps * piece;
   __shared__ shared_values<T, warps> warp_totals;
