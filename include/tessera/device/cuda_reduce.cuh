@@ -21,7 +21,7 @@ namespace tessera::inline v0_1 {
 namespace detail {
 
 // Speed choices; no bit depends on them.
-inline constexpr std::int64_t most_reduce_runs = 32768;
+inline constexpr std::int64_t most_reduce_runs = 65536;
 
 // Collected: runs that a thread of the last block collects at a time.
 template <int Threads, int Rows, int Collected, class Arguments>

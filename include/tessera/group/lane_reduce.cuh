@@ -7,7 +7,9 @@
 #include <tessera/config.hpp>
 #include <tessera/group/cuda_block.cuh>
 #include <tessera/group/lane_reduce.hpp>
+#include <tessera/group/scratch.hpp>
 #include <tessera/group/shuffle.cuh>
+#include <tessera/group/warp_rows.cuh>
 
 namespace tessera::inline v0_1 {
 
@@ -41,6 +43,42 @@ TESSERA_TILE T reduce_lanes(cuda_block<Threads, Scratch>& block, T value, int co
   }
   NV_IF_TARGET(NV_IS_DEVICE, (value = detail::shuffle(value, 0, mask);))
   return value;
+}
+
+namespace detail {
+
+template <int Slots, int Threads, class Block, class T, class Combine>
+__device__ __forceinline__ T reduce_cuda_slots(Block& block, T const* nodes, Combine const& combine) {
+  constexpr int warps = Threads / 32;
+  int const lane = block.rank() % 32, warp = block.rank() / 32;
+  T node[Slots];
+#pragma unroll
+  for (int i = 0; i < Slots; ++i) node[i] = nodes[i];
+  exchange_rows<Slots, 0>(node, lane, combine);
+  // Lane l has joined as many lanes as there are slots, of slot l % Slots.
+  T mine = node[0];
+#pragma unroll
+  for (int d = Slots; d < 32; d *= 2) {
+    T const beside = shuffle_xor(mine, d);
+    mine = (lane & d) != 0 ? combine(beside, mine) : combine(mine, beside);
+  }
+  scratch_array<T, Slots * warps, Block> warp_nodes(block);
+  block.sync();
+  if (lane < Slots) warp_nodes[lane * warps + warp] = mine;
+  block.sync();
+  return join_lanes<Slots * warps>(T(warp_nodes[lane % (Slots * warps)]), lane % (Slots * warps), combine, [](int, T const&) {});
+}
+
+}  // namespace detail
+
+// D of the nodes of all lanes' slots, slot by slot: node i of a lane belongs to slot i. Few enough of them meet in one warp.
+template <int Slots, int Threads, int Scratch, class T, class Combine>
+  requires(Threads >= 32 && cuda::std::has_single_bit(static_cast<unsigned>(Threads)) &&
+           cuda::std::has_single_bit(static_cast<unsigned>(Slots)) && Slots <= 32 && Slots * (Threads / 32) <= 32)
+TESSERA_TILE T reduce_slots(cuda_block<Threads, Scratch>& block, T const* nodes, Combine const& combine) {
+  T whole = nodes[0];
+  NV_IF_TARGET(NV_IS_DEVICE, (whole = detail::reduce_cuda_slots<Slots, Threads>(block, nodes, combine);))
+  return whole;
 }
 
 }  // namespace tessera::inline v0_1

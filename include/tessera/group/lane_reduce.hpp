@@ -2,6 +2,8 @@
 // same bits.
 #pragma once
 
+#include <cuda/std/bit>
+
 #include <tessera/config.hpp>
 #include <tessera/dyadic.hpp>
 #include <tessera/group/scratch.hpp>
@@ -20,6 +22,16 @@ TESSERA_TILE T reduce_lanes(Block& block, T value, int count, Combine const& com
     block.sync();
     return dyadic_reduce([&](cuda::std::int64_t i) { return leaves[static_cast<int>(i)]; }, combine, 0, count);
   }
+}
+
+// D of the nodes of all lanes' slots, slot by slot, where each lane has one in each slot.
+template <int Slots, class Block, class T, class Combine>
+TESSERA_TILE T reduce_slots(Block& block, T const* nodes, Combine const& combine) {
+  constexpr int leaves = static_cast<int>(cuda::std::bit_ceil(static_cast<unsigned>(Slots)));
+  T whole[static_cast<unsigned>(Slots)];
+  TESSERA_UNROLL
+  for (int slot = 0; slot < Slots; ++slot) whole[slot] = reduce_lanes(block, nodes[slot], Block::size, combine);
+  return dyadic_node<leaves, leaves>([&](int i) { return whole[i < Slots ? i : 0]; }, combine, 0, Slots);
 }
 
 }  // namespace tessera::inline v0_1

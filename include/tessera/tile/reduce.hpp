@@ -17,8 +17,9 @@ namespace detail {
 // Blocks whose size is no power of two: a lane's neighbours do not form aligned nodes, so the chunks' nodes are put in order in scratch,
 // and each of the first bit_floor(size) lanes takes an aligned run of them.
 template <class Traits, class Block, class Tile, class Combine>
-TESSERA_TILE auto reduce_any_size(Block& block, Tile const& tile, Combine const& combine, int count) {
+TESSERA_TILE auto reduce_any_size(Block& block, Tile const& tile, Combine const& combine) {
   using T = typename Traits::value_type;
+  constexpr int count = Traits::shape::size;
   constexpr int lanes = cuda::std::bit_floor(static_cast<unsigned>(Block::size));
   constexpr int run = static_cast<int>(cuda::std::bit_ceil(static_cast<unsigned>((Traits::chunks + lanes - 1) / lanes)));
   int const chunks = (count + Traits::chunk - 1) / Traits::chunk, runs = (chunks + run - 1) / run;
@@ -44,36 +45,37 @@ TESSERA_TILE auto reduce_any_size(Block& block, Tile const& tile, Combine const&
   return dyadic_reduce(node, combine, 0, runs);
 }
 
-// D of the first `count` elements of the tile, at least 1, on every lane.
+// D of the elements of the tile, on every lane; a NaN as it comes.
 template <class Block, class Tile, class Operation>
-TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& operation, int count) {
+TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& operation) {
   using traits = tile_traits<Tile>;
   using T = typename traits::value_type;
   constexpr int slots = (traits::chunks + Block::size - 1) / Block::size;
   if constexpr (!cuda::std::has_single_bit(static_cast<unsigned>(Block::size)) && slots > 1) {
-    return reduce_any_size<traits>(block, tile, operation, count);
+    return reduce_any_size<traits>(block, tile, operation);
   } else {
     // Chunk slot * size + rank: lanes join first, then slots. Both are aligned, since the size is a power of two (or there is one slot).
     auto const chunk_node = [&](int slot) {
       int const first = (slot * Block::size + block.rank()) * traits::chunk;
       T const* const values = tile.chunk(slot, first < traits::shape::size ? first : 0);
-      return dyadic_node<traits::chunk, traits::chunk>([&](int i) { return values[i]; }, operation, 0,
-                                                       count - first < traits::chunk ? count - first : traits::chunk);
+      return dyadic_node<traits::chunk, traits::chunk>([&](int i) { return values[i]; }, operation, 0, traits::chunk);
     };
-    int const chunks = (count + traits::chunk - 1) / traits::chunk;
     if constexpr (Block::size == 1) {
-      return dyadic_reduce([&](cuda::std::int64_t slot) { return chunk_node(static_cast<int>(slot)); }, operation, 0, chunks);
+      return dyadic_reduce([&](cuda::std::int64_t slot) { return chunk_node(static_cast<int>(slot)); }, operation, 0, traits::chunks);
+    } else if constexpr (traits::chunks == slots * Block::size) {
+      T nodes[static_cast<unsigned>(slots)];
+      TESSERA_UNROLL
+      for (int slot = 0; slot < slots; ++slot) nodes[slot] = chunk_node(slot);
+      return reduce_slots<slots>(block, nodes, operation);
     } else {
       constexpr int leaves = static_cast<int>(cuda::std::bit_ceil(static_cast<unsigned>(slots)));
       T slot_nodes[static_cast<unsigned>(slots)];
       TESSERA_UNROLL
       for (int slot = 0; slot < slots; ++slot) {
-        int const present = chunks - slot * Block::size;
-        slot_nodes[slot] =
-            present > 0 ? reduce_lanes(block, chunk_node(slot), present < Block::size ? present : Block::size, operation) : T{};
+        int const present = traits::chunks - slot * Block::size;
+        slot_nodes[slot] = reduce_lanes(block, chunk_node(slot), present < Block::size ? present : Block::size, operation);
       }
-      return dyadic_node<leaves, leaves>([&](int i) { return slot_nodes[i < slots ? i : 0]; }, operation, 0,
-                                         (chunks + Block::size - 1) / Block::size);
+      return dyadic_node<leaves, leaves>([&](int i) { return slot_nodes[i < slots ? i : 0]; }, operation, 0, slots);
     }
   }
 }
@@ -84,7 +86,7 @@ TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& o
 // tree of D with the left operand first. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
 template <class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_reduce(Block& block, Tile const& tile, Operation const& operation = {}) {
-  return canonical(detail::reduce_tile(block, tile, operation, tile_traits<Tile>::shape::size));
+  return canonical(detail::reduce_tile(block, tile, operation));
 }
 
 }  // namespace tessera::inline v0_1
