@@ -1,5 +1,6 @@
-// Eight neighbouring values on the host, which an operator joins side by side: in vector registers where operator and type are known to
-// allow it (sums of the usual types), else one after the other. The bits are the same. The only place that knows vectors.
+// Neighbouring values on the host, which an operator joins side by side: in vector registers where operator and type are known to allow it
+// (sums of the usual types, the least and the most of 32-bit ones), else one after the other. The bits are the same. The only place that
+// knows vectors.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,20 @@ template <>
 inline constexpr bool is_sum<plus> = true;
 template <class A>
 inline constexpr bool is_sum<accumulate_as<A, plus>> = true;
+
+template <class Operation>
+inline constexpr bool is_least = false;
+template <>
+inline constexpr bool is_least<minimum> = true;
+template <class A>
+inline constexpr bool is_least<accumulate_as<A, minimum>> = true;
+
+template <class Operation>
+inline constexpr bool is_most = false;
+template <>
+inline constexpr bool is_most<maximum> = true;
+template <class A>
+inline constexpr bool is_most<accumulate_as<A, maximum>> = true;
 
 // `Count` neighbours, a power of two: one value, one vector, or two halves (no loops: compilers keep at -O2 what they find in loops in
 // memory).
@@ -112,10 +127,13 @@ class neighbours<A, Operation, 1> {
 
 // Whether such neighbours are vectors.
 template <class A, class Operation>
-inline constexpr bool joined_as_vectors = is_sum<Operation>&& cuda::std::is_arithmetic_v<A> && (sizeof(A) == 4 || sizeof(A) == 8);
+inline constexpr bool joined_as_vectors =
+    cuda::std::is_arithmetic_v<A> &&
+    ((is_sum<Operation> && (sizeof(A) == 4 || sizeof(A) == 8)) || ((is_least<Operation> || is_most<Operation>) && sizeof(A) == 4));
 
 template <class A, class Operation, int Count>
-requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neighbours<A, Operation, Count> {
+  requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16)
+class neighbours<A, Operation, Count> {
   using vector = typename vector_of<sizeof(A), cuda::std::is_floating_point_v<A>>::type;
   using bits_vector = typename vector_of<sizeof(A), false>::type;
 
@@ -131,13 +149,15 @@ requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neigh
     std::memcpy(&a, from, sizeof(a));
     std::memcpy(&b, from + Count, sizeof(b));
     if constexpr (Count == 4) {
-      return neighbours(__builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7));
+      return neighbours(join(__builtin_shufflevector(a, b, 0, 2, 4, 6), __builtin_shufflevector(a, b, 1, 3, 5, 7)));
     } else {
-      return neighbours(__builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3));
+      return neighbours(join(__builtin_shufflevector(a, b, 0, 2), __builtin_shufflevector(a, b, 1, 3)));
     }
   }
-  [[gnu::always_inline]] neighbours behind(A const& left, Operation const&) const { return neighbours(all_of(left) + values_); }
-  [[gnu::always_inline]] neighbours behind(neighbours const& left, Operation const&) const { return neighbours(left.values_ + values_); }
+  [[gnu::always_inline]] neighbours behind(A const& left, Operation const&) const { return neighbours(join(all_of(left), values_)); }
+  [[gnu::always_inline]] neighbours behind(neighbours const& left, Operation const&) const {
+    return neighbours(join(left.values_, values_));
+  }
   [[gnu::always_inline]] neighbours canonical_values() const {
     if constexpr (cuda::std::is_floating_point_v<A>) {
       auto const is_nan = (bits_vector)(values_ != values_);
@@ -148,12 +168,12 @@ requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neigh
     }
   }
   [[gnu::always_inline]] neighbours scanned(Operation const&) const {
-    vector const absent = all_of(plus::identity<A>());
+    vector const absent = all_of(Operation::template identity<A>());
     if constexpr (Count == 4) {
-      vector const pairs = __builtin_shufflevector(values_, absent, 4, 0, 4, 2) + values_;
-      return neighbours(__builtin_shufflevector(pairs, absent, 4, 4, 1, 1) + pairs);
+      vector const pairs = join(__builtin_shufflevector(values_, absent, 4, 0, 4, 2), values_);
+      return neighbours(join(__builtin_shufflevector(pairs, absent, 4, 4, 1, 1), pairs));
     } else {
-      return neighbours(__builtin_shufflevector(values_, absent, 2, 0) + values_);
+      return neighbours(join(__builtin_shufflevector(values_, absent, 2, 0), values_));
     }
   }
   [[gnu::always_inline]] neighbours reversed() const {
@@ -178,6 +198,29 @@ requires(joined_as_vectors<A, Operation> && sizeof(A) * Count == 16) class neigh
       return vector{one, one};
     }
   }
+  // The operator, lane by lane.
+  [[gnu::always_inline]] static vector join(vector const& left, vector const& right) {
+    if constexpr (is_sum<Operation>) {
+      return left + right;
+    } else if constexpr (cuda::std::is_floating_point_v<A>) {
+      // The right one where it comes first or the left one is a NaN; of equals, which may be zeros of either sign, the bits of both (least)
+      // or those that they have in common (most).
+      auto const a = (bits_vector)left, b = (bits_vector)right;
+      auto const is_right = (bits_vector)(is_least<Operation> ? right < left : right > left) | (bits_vector)(left != left);
+      auto const is_equal = (bits_vector)(left == right);
+      auto const one = (a & ~is_right) | (b & is_right);
+      return (vector)(is_least<Operation> ? one | (b & is_equal) : one & (b | ~is_equal));
+    } else if constexpr (cuda::std::is_signed_v<A>) {
+      auto const a = (signed_vector)left, b = (signed_vector)right;
+      auto const is_right = (vector)(is_least<Operation> ? b < a : b > a);
+      return (left & ~is_right) | (right & is_right);
+    } else {
+      auto const is_right = (vector)(is_least<Operation> ? right < left : right > left);
+      return (left & ~is_right) | (right & is_right);
+    }
+  }
+  typedef std::int32_t signed_vector __attribute__((vector_size(16)));
+
   vector values_;
 };
 

@@ -30,8 +30,10 @@ inline constexpr int block_leaves = static_cast<int>(std::bit_floor(std::clamp(4
 // Bytes of a result that is written past the caches.
 inline constexpr std::int64_t streamed_bytes = 16 << 20;
 
-// Leaves of a piece, which is what a core takes at a time: it is read twice by a scan, the second time from the second cache.
-inline constexpr std::int64_t piece_leaves = 1 << 15;
+// Leaves of a piece, which is what a core takes at a time: 128 KiB of accumulators, which stay in the second cache.
+template <class A>
+inline constexpr std::int64_t piece_leaves = static_cast<std::int64_t>(std::bit_floor(std::clamp((std::size_t{1} << 17) / sizeof(A),
+                                                                                                 std::size_t{1024}, std::size_t{1} << 15)));
 
 // --- Nodes in front
 
@@ -289,11 +291,8 @@ A piece_node(Reader const& reader, std::int64_t first, std::int64_t length, Oper
 
 // Operators that any order gives the same for.
 template <class Operation, class A>
-inline constexpr bool order_is_free = is_sum<Operation>&& is_exactly_associative<A>;
-template <class A>
-inline constexpr bool order_is_free<minimum, A> = true;
-template <class A>
-inline constexpr bool order_is_free<maximum, A> = true;
+inline constexpr bool order_is_free =
+    cuda::std::is_arithmetic_v<A> && ((is_sum<Operation> && is_exactly_associative<A>) || is_least<Operation> || is_most<Operation>);
 
 // Writes `values`, D of positions first .. up to each one, with `nodes` joined in front of them; `values` are used up. Exclusive: what lies
 // in front of each position, of which `nodes` must hold something.

@@ -25,7 +25,7 @@ template <class A, class In, class Operation, class Finish, int Lanes>
 void reduce_on_host(host_backend<Lanes> const& backend, In const& in, Operation const& operation, Finish const& finish) {
   check_host_arithmetic();
   auto const emit = [&](std::int64_t, A const* node) { finish(node); };
-  reduce_pieces<A>(backend.cores, pieces_by_start(whole_array{in.extent(0)}, piece_leaves), in, operation, emit);
+  reduce_pieces<A>(backend.cores, pieces_by_start(whole_array{in.extent(0)}, piece_leaves<A>), in, operation, emit);
 }
 
 template <class T>
@@ -82,7 +82,7 @@ void find_first_on_host(char const* call, host_backend<Lanes> const& backend, In
 // dimension. Elements are joined as accumulator_t<Operation, T> and rounded once to T. `operation` is plus{} or any other operator, applied
 // in the tree of D, the earlier operand first. On all cores; returns when done.
 template <determinism Level = gpu_to_gpu, int Lanes, class In, class T, class Operation = plus>
-requires operator_on<Operation, accumulator_t<Operation, T>>
+  requires operator_on<Operation, accumulator_t<Operation, T>>
 void reduce(host_backend<Lanes> const& backend, In const& in, T* out, Operation const& operation = {}) {
   static_assert(detail::source_rank<In> == 1, "a reduction's array has one dimension");
   using A = accumulator_t<Operation, T>;

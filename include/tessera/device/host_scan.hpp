@@ -47,7 +47,7 @@ void scan_on_host(char const* call, host_backend<Lanes> const& backend, In const
     check_scan(call, count, to);
     if (count == 0) return;
     check_host_arithmetic();
-    scan_pieces<Direction, Exclusive, A>(backend.cores, pieces_by_start(whole_array{count}, piece_leaves), from, to, initial, operation);
+    scan_pieces<Direction, Exclusive, A>(backend.cores, pieces_by_start(whole_array{count}, piece_leaves<A>), from, to, initial, operation);
   }
 }
 
@@ -58,7 +58,7 @@ void scan_on_host(char const* call, host_backend<Lanes> const& backend, In const
 // the element. `operation` is plus{} or any other operator, applied in the tree of D, the earlier operand first. On all cores; returns when
 // done.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class In, class Out, class Operation = plus>
-requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
+  requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
 void inclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const& out, Operation const& operation = {}) {
   using A = detail::accumulator_for<Operation, Out>;
   detail::scan_on_host<Direction, false>("inclusive_scan", backend, in, out, detail::node_stack<A>(), operation);
@@ -82,7 +82,7 @@ void exclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const&
 
 // The same with the initial value +0, for sums.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class In, class Out, class Operation = plus>
-requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
+  requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
 void exclusive_scan(host_backend<Lanes> const& backend, In const& in, Out const& out, Operation const& operation = {}) {
   static_assert(detail::is_sum<Operation>, "exclusive_scan: name an initial value; without one only a sum has a beginning, +0");
   if constexpr (detail::is_sum<Operation>) {

@@ -205,28 +205,32 @@ inline void check_lengths(char const* call, segments_of_length const& segments, 
   }
 }
 
-// use(pieces) with the pieces of the segments of `elements` elements.
+// use(pieces) with the pieces, of `piece` elements, of the segments of `elements` elements.
 template <scan_direction Direction, class I, class Use>
-void with_scan_pieces(char const* call, segments_at<I> const& segments, std::int64_t elements, int cores, Use const& use) {
+void with_scan_pieces(char const* call, segments_at<I> const& segments, std::int64_t elements, std::int64_t piece, int cores,
+                      Use const& use) {
   check_ascending_offsets(call, segments.offsets, cores);
-  use(pieces_by_start(starts_at_offsets<Direction, I>{segments.offsets, elements}, piece_leaves));
+  use(pieces_by_start(starts_at_offsets<Direction, I>{segments.offsets, elements}, piece));
 }
 template <scan_direction Direction, class Use>
-void with_scan_pieces(char const* call, segments_of_length const& segments, std::int64_t elements, int, Use const& use) {
+void with_scan_pieces(char const* call, segments_of_length const& segments, std::int64_t elements, std::int64_t piece, int,
+                      Use const& use) {
   check_lengths(call, segments, elements);
-  use(pieces_by_start(starts_at_multiples{segments.length, segments.number}, piece_leaves));
+  use(pieces_by_start(starts_at_multiples{segments.length, segments.number}, piece));
 }
 template <scan_direction Direction, class F, class Use>
-void with_scan_pieces(char const* call, segments_from_flags<F> const& segments, std::int64_t elements, int cores, Use const& use) {
+void with_scan_pieces(char const* call, segments_from_flags<F> const& segments, std::int64_t elements, std::int64_t piece, int cores,
+                      Use const& use) {
   check_described(call, "flags", segments.flags.extent(0), elements);
   // Backward, a segment starts at the element in front of a flag.
-  use(pieces_by_head(elements, piece_leaves, cores,
+  use(pieces_by_head(elements, piece, cores,
                      [&](std::int64_t position) { return segments.flags(Direction == forward ? position : elements - position) != F{}; }));
 }
 template <scan_direction Direction, class K, class Use>
-void with_scan_pieces(char const* call, segments_by_key<K> const& segments, std::int64_t elements, int cores, Use const& use) {
+void with_scan_pieces(char const* call, segments_by_key<K> const& segments, std::int64_t elements, std::int64_t piece, int cores,
+                      Use const& use) {
   check_described(call, "keys", segments.keys.extent(0), elements);
-  use(pieces_by_head(elements, piece_leaves, cores, [&](std::int64_t position) {
+  use(pieces_by_head(elements, piece, cores, [&](std::int64_t position) {
     std::int64_t const later = Direction == forward ? position : elements - position;
     return segments.keys(later) != segments.keys(later - 1);
   }));
@@ -242,7 +246,7 @@ void segmented_scan_on_host(char const* call, host_backend<Lanes> const& backend
     std::int64_t const count = from.extent(0);
     check_scan(call, count, to);
     check_host_arithmetic();
-    with_scan_pieces<Direction>(call, segments, count, backend.cores, [&](auto const& pieces) {
+    with_scan_pieces<Direction>(call, segments, count, piece_leaves<A>, backend.cores, [&](auto const& pieces) {
       scan_pieces<Direction, Exclusive, A>(backend.cores, pieces, from, to, initial, operation);
     });
   }
@@ -403,11 +407,11 @@ void segmented_reduce_on_host(host_backend<Lanes> const& backend, In const& in, 
     with_starts(call, segments, elements, backend.cores, [&](auto const& starts) {
       if (number == 0 || columns == 0) return;
       if constexpr (Out::rank() == 1) {
-        reduce_pieces<A>(backend.cores, pieces_by_start(starts, piece_leaves), from, operation,
+        reduce_pieces<A>(backend.cores, pieces_by_start(starts, piece_leaves<A>), from, operation,
                          [&](std::int64_t segment, A const* node) { finish(to(segment), node); });
       } else {
         auto const wide = static_cast<std::uint64_t>(std::min(columns, columns_at_a_time));
-        auto const rows = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(piece_leaves) / wide));
+        auto const rows = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(piece_leaves<A>) / wide));
         reduce_row_pieces<A>(backend.cores, pieces_by_start(starts, rows), from, operation,
                              [&](std::int64_t segment, std::int64_t column, A const* nodes, int count) {
                                for (int c = 0; c < count; ++c) finish(to(segment, column + c), nodes == nullptr ? nullptr : nodes + c);
@@ -423,7 +427,7 @@ void segmented_reduce_on_host(host_backend<Lanes> const& backend, In const& in, 
 // segments_by_key; elements of no segment are not written.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, int Lanes, class In, class Segments, class Out,
           class Operation = plus>
-requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
+  requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
 void segmented_inclusive_scan(host_backend<Lanes> const& backend, In const& in, Segments const& segments, Out const& out,
                               Operation const& operation = {}) {
   using A = detail::accumulator_for<Operation, Out>;
@@ -444,7 +448,7 @@ void segmented_exclusive_scan(host_backend<Lanes> const& backend, In const& in, 
 // out[k] = D of segment k, a NaN canonical; of an empty segment, left alone. `segments` is segments_at, segments_of_length or
 // segments_by_key. With `in` of two dimensions segments are of rows, and rows are added element by element: out[k][c].
 template <determinism Level = gpu_to_gpu, int Lanes, class In, class Segments, class Out, class Operation = plus>
-requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
+  requires operator_on<Operation, detail::accumulator_for<Operation, Out>>
 void segmented_reduce(host_backend<Lanes> const& backend, In const& in, Segments const& segments, Out const& out,
                       Operation const& operation = {}) {
   using A = detail::accumulator_for<Operation, Out>;
