@@ -4,7 +4,10 @@
 #include <iostream>
 #include <thread>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // in CUB's own code
 #include <cub/device/device_scan.cuh>
+#pragma GCC diagnostic pop
 
 #include <tessera/device/cuda_reduce.cuh>
 #include <tessera/device/cuda_scan.cuh>
