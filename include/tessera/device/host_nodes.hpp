@@ -334,10 +334,10 @@ void write_prefixes(Writer const& writer, std::int64_t first, std::int64_t lengt
   }
 }
 
-// Writes the prefixes of positions first .. first + length - 1, which lie behind `nodes`; then these hold them too.
+// Writes the prefixes of positions first .. first + length - 1, which lie behind `nodes`; then these hold them too, and `own` them alone.
 template <bool Exclusive, class A, class Reader, class Writer, class Operation>
 void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, std::int64_t length, node_stack<A>& nodes,
-                Operation const& operation) {
+                node_stack<A>* own, Operation const& operation) {
   constexpr int leaves = block_leaves<A>;
   A values[leaves];
   for (std::int64_t done = 0; done < length; done += leaves) {
@@ -347,6 +347,7 @@ void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, 
     A const block = values[count - 1];
     write_prefixes<Exclusive>(writer, first + done, count, values, nodes, operation);
     nodes.push(block, leaves, operation);
+    if (own != nullptr) own->push(block, leaves, operation);
   }
 }
 

@@ -93,6 +93,7 @@ class published_nodes {
     nodes_[static_cast<std::size_t>(i)] = node;
     tell(i, there);
   }
+  bool has(std::int64_t i) const { return state(i).load(std::memory_order_acquire) == there; }
   // Node i when it is there; null if it will never be.
   A const* wait(std::int64_t i) const {
     int now = state(i).load(std::memory_order_acquire);
@@ -125,8 +126,8 @@ class published_nodes {
 
 // --- All windows
 
-// The prefixes of all segments. Windows are taken in order; a core publishes the node of its piece first, then it needs those of earlier
-// windows alone, which other cores publish without waiting for anyone.
+// The prefixes of all segments. Windows are taken in order; a core waits only for the nodes of earlier windows, and publishes its own
+// before it waits, so that the earliest one never does.
 template <scan_direction Direction, bool Exclusive, class A, class Pieces, class In, class Out, class Operation>
 void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, node_stack<A> const& initial, Operation const& operation) {
   block_reader<A, Direction, In> const reader(in);
@@ -144,29 +145,37 @@ void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, 
       pieces.for_each(window, [&](segment_piece const& p) {
         if (p.start == p.end || failed) return;
         std::int64_t const length = std::min(piece, p.end - p.begin), number = (p.begin - p.start) / piece;
+        // A piece of a long segment: where it is known what lies in front of it, it is scanned and published, else the other way round.
         bool const shared = workers > 1 && p.end - p.start > piece;
-        if (shared) {
-          if (!apart) apart.reset(new A[static_cast<std::size_t>(piece)]);
-          scan_apart(reader, p.begin, length, apart.get(), operation);
-          published.publish(2 * window + (number == 0), apart[static_cast<std::size_t>(length - 1)]);
-        }
+        auto const slot = [&](std::int64_t i) { return 2 * (window - number + i) + (i == 0); };
         if (held_start != p.start) {
           nodes.clear();
           held_start = p.start;
           held = 0;
         }
+        bool known = true;
+        for (std::int64_t i = held; i < number && known; ++i) known = published.has(slot(i));
+        if (!known) {
+          if (!apart) apart.reset(new A[static_cast<std::size_t>(piece)]);
+          scan_apart(reader, p.begin, length, apart.get(), operation);
+          published.publish(slot(number), apart[static_cast<std::size_t>(length - 1)]);
+        }
         for (; held < number; ++held) {
-          A const* const node = published.wait(2 * (window - number + held) + (held == 0));
+          A const* const node = published.wait(slot(held));
           failed = node == nullptr;
           if (failed) return;
           nodes.push(*node, piece, operation);
         }
-        if (shared) {
+        if (!known) {
           A const node = apart[static_cast<std::size_t>(length - 1)];
           write_prefixes<Exclusive>(writer, p.begin, length, apart.get(), nodes, operation);
           nodes.push(node, piece, operation);
+        } else if (shared) {
+          node_stack<A> own;
+          scan_piece<Exclusive>(reader, writer, p.begin, length, nodes, &own, operation);
+          published.publish(slot(number), own.joined(operation));
         } else {
-          scan_piece<Exclusive>(reader, writer, p.begin, length, nodes, operation);
+          scan_piece<Exclusive>(reader, writer, p.begin, length, nodes, static_cast<node_stack<A>*>(nullptr), operation);
         }
         held = number + 1;
       });
