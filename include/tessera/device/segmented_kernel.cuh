@@ -227,7 +227,7 @@ __global__ __launch_bounds__(Arguments::threads, 4) void segmented_kernel(__grid
     int first_end = my_end;  // where the first piece ends
     if (plain) {
 #pragma unroll
-      for (int i = 0; i < Arguments::share; ++i) held[i] = values[at(begin + my_start + i)];
+      for (int i = 0; i < Arguments::share; ++i) held[i] = my_start + i < my_end ? T(values[at(begin + my_start + i)]) : T{};
 #pragma unroll
       for (int d = 1; d < Arguments::share; d *= 2) {
 #pragma unroll
