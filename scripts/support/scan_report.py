@@ -50,6 +50,8 @@ class Case:
     def text(self, name, digits=4, strong=False):
         if name in self.case["absent"]:
             return DOES_NOT_COMPILE if "compile" in self.case["absent"][name] else "–"
+        if any(fault.startswith(f"{name}:") for fault in self.case["faults"]):
+            return "wrong result"
         text = number(self.time(name), digits)
         return f"**{text}**" if strong else text
 
