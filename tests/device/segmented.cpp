@@ -189,7 +189,7 @@ TYPED_TEST(segmented, scans_with_other_operators_and_types) {
   auto const segments = segments_at(on.source(at));
   auto const size = static_cast<std::size_t>(count);
   expect_scans(on, affine_values(size, 6), segments, offsets, affine{3, 4}, "affine", compose{}, compose{});
-  if constexpr (!TypeParam::on_gpu) {
+  if constexpr (takes_all_types<TypeParam>) {
     auto const flags = on.array(flags_of<unsigned char>(offsets));
     auto const by_flags = segments_from_flags(on.source(flags));
     expect_scans(on, rounding_values<float>(size, 7), by_flags, offsets, 0.5f, "tree", twice_the_left{}, twice_the_left_oracle{});
@@ -294,7 +294,7 @@ TYPED_TEST(segmented, reductions_with_other_operators_and_types) {
   auto const segments = segments_at(on.source(at));
   auto const size = static_cast<std::size_t>(count);
   expect_reductions(on, affine_values(size, 6), segments, offsets, affine{3, 4}, "affine", compose{}, compose{});
-  if constexpr (!TypeParam::on_gpu) {
+  if constexpr (takes_all_types<TypeParam>) {
     expect_reductions(on, rounding_values<float>(size, 7), segments, offsets, 0.5f, "tree", twice_the_left{}, twice_the_left_oracle{});
     expect_reductions(on, rounding_values<double>(size, 8), segments, offsets, 0.5, "f64", plus{}, rounded_sum{});
     expect_reductions(on, rounding_elements<__nv_bfloat16>(size, 10), segments, offsets, 0.5f, "bf16", plus{}, rounded_sum{});

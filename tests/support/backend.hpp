@@ -27,6 +27,16 @@
 
 namespace testing_support {
 
+// The builds with other flags are many: they take fewer lane counts, and fewer element types where a type takes long to compile. On the GPU
+// each type is many kernels.
+#if defined(TESSERA_TEST_FEWER_PLACES)
+inline constexpr bool fewer_places = true;
+#else
+inline constexpr bool fewer_places = false;
+#endif
+template <class Place>
+inline constexpr bool takes_all_types = !Place::on_gpu && !fewer_places;
+
 // An array of a test's, between sentinel margins on both sides that must survive; `shift` elements past an aligned address.
 template <class T, class Memory>
 class guarded_array {
@@ -163,7 +173,7 @@ using main_places = testing::Types<cuda_place<128>>;
 
 #else
 
-#if defined(TESSERA_TEST_FEWER_PLACES)  // the builds with other flags: they are many
+#if defined(TESSERA_TEST_FEWER_PLACES)
 using all_places = testing::Types<host_place<1>, host_place<8>>;
 #else
 using all_places = testing::Types<host_place<1>, host_place<4>, host_place<8>>;
