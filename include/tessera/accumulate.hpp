@@ -15,7 +15,8 @@ namespace detail {
 // bf16.
 template <class To, class From>
 struct conversion {
-  static_assert(cuda::std::is_convertible_v<From, To>, "there is no conversion between the element type and the type that it is accumulated in");
+  static_assert(cuda::std::is_convertible_v<From, To>,
+                "there is no conversion between the element type and the type that it is accumulated in");
   TESSERA_TILE static constexpr To of(From value) { return static_cast<To>(value); }
 };
 template <class T>
@@ -65,7 +66,8 @@ struct accumulator_of<Operation, T> {
 
 }  // namespace detail
 
-// The type that `Operation` joins elements of type T in: what the operator names (accumulate_as), else T itself, and float for f16 and bf16.
+// The type that `Operation` joins elements of type T in: what the operator names (accumulate_as), else T itself, and float for f16 and
+// bf16.
 template <class Operation, class T>
 using accumulator_t = typename detail::accumulator_of<Operation, cuda::std::remove_cv_t<T>>::type;
 

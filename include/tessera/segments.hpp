@@ -13,8 +13,8 @@
 namespace tessera::inline v0_1 {
 
 // Segment k is elements offsets[k] .. offsets[k+1] - 1: one offset more than there are segments, none smaller than the one before it; equal
-// ones enclose an empty segment. Elements before the first offset and from the last one on belong to no segment and are not looked at; offsets
-// outside the array are its ends.
+// ones enclose an empty segment. Elements before the first offset and from the last one on belong to no segment and are not looked at;
+// offsets outside the array are its ends.
 template <class I>
 struct segments_at {
   view<I const, 1> offsets;
@@ -55,8 +55,8 @@ struct segments_from_flags {
 template <detail::array_like M>
 segments_from_flags(M const&) -> segments_from_flags<cuda::std::remove_const_t<typename M::element_type>>;
 
-// Neighbours of equal key are a segment. For a reduction the keys ascend, segment k is the elements of key k, and keys outside 0 .. count - 1
-// are skipped; a scan takes any keys and no count.
+// Neighbours of equal key are a segment. For a reduction the keys ascend, segment k is the elements of key k, and keys outside 0 .. count -
+// 1 are skipped; a scan takes any keys and no count.
 template <class K>
 struct segments_by_key {
   view<K const, 1> keys;

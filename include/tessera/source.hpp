@@ -13,7 +13,8 @@
 
 namespace tessera::inline v0_1 {
 
-// Anything with extent(0) elements, element i being source(i): a view, counting(), transformed(), a type of one's own. By value in a kernel.
+// Anything with extent(0) elements, element i being source(i): a view, counting(), transformed(), a type of one's own. By value in a
+// kernel.
 template <class S>
 concept source = cuda::std::is_copy_constructible_v<S> && requires(S const& s, cuda::std::int64_t i) {
   { s.extent(0) } -> cuda::std::convertible_to<cuda::std::int64_t>;
@@ -52,7 +53,8 @@ class transformed_source {
  public:
   using value_type = cuda::std::remove_cvref_t<cuda::std::invoke_result_t<Function const&, source_value<Sources>...>>;
 
-  TESSERA_TILE constexpr transformed_source(Function const& function, Sources const&... sources) : function_(function), sources_(sources...) {}
+  TESSERA_TILE constexpr transformed_source(Function const& function, Sources const&... sources)
+      : function_(function), sources_(sources...) {}
   TESSERA_TILE constexpr cuda::std::int64_t extent(int) const { return cuda::std::get<0>(sources_).extent(0); }
   TESSERA_CALLS_ARGUMENT
   TESSERA_TILE value_type operator()(cuda::std::int64_t i) const { return of(i, cuda::std::index_sequence_for<Sources...>{}); }
@@ -86,8 +88,8 @@ TESSERA_TILE constexpr auto counting(T first, index64 count) {
   return detail::counted_numbers<T>(first, count);
 }
 
-// Element i is function(a(i), b(i), ...), a floating-point result rounded before anything is done with it. The sources have the same number of
-// elements, else usage_error (host). The function is called where the elements are read, on the device for the CUDA backend.
+// Element i is function(a(i), b(i), ...), a floating-point result rounded before anything is done with it. The sources have the same number
+// of elements, else usage_error (host). The function is called where the elements are read, on the device for the CUDA backend.
 template <class Function, class First, class... Sources>
 auto transformed(Function const& function, First const& first, Sources const&... sources) {
   (detail::require_equal_extents(first.extent(0), sources.extent(0)), ...);

@@ -3,7 +3,8 @@
 
 using namespace tessera;
 
-void run(view<float const, 1> list, view<float, 1> list_out, view<float const, 2> table, view<float, 2> table_out, workspace_view workspace) {
+void run(view<float const, 1> list, view<float, 1> list_out, view<float const, 2> table, view<float, 2> table_out,
+         workspace_view workspace) {
   (void)list, (void)list_out, (void)table, (void)table_out;
 #ifdef TESSERA_COMPILE_FAIL_CONTROL
   inclusive_scan(cuda_backend{nullptr}, list, list_out, workspace);

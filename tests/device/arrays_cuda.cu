@@ -1,5 +1,5 @@
-// Array operations on the GPU: one pattern in many runs under noise that makes CUB's scan vary, progress beside a kernel that holds the card, long
-// arrays, and graph replay.
+// Array operations on the GPU: one pattern in many runs under noise that makes CUB's scan vary, progress beside a kernel that holds the
+// card, long arrays, and graph replay.
 #include <chrono>
 #include <iostream>
 #include <thread>
@@ -79,7 +79,8 @@ void check_scan_under_noise(int runs, std::vector<T> const& values) {
   auto const expected = oracle_scan(values);
   std::vector<T> result(n);
   verify::noise noise;
-  auto const ours = runs_under_noise(noise, runs, stream, out, result, [&] { inclusive_scan(place.backend, source, destination, workspace); });
+  auto const ours =
+      runs_under_noise(noise, runs, stream, out, result, [&] { inclusive_scan(place.backend, source, destination, workspace); });
   EXPECT_EQ(ours.pattern_count(), 1u) << ours;
   EXPECT_EQ(bits(result), bits(expected));
   auto const in_place = runs_under_noise(noise, runs / 5, stream, out, result, [&] {
@@ -103,8 +104,8 @@ void check_scan_under_noise(int runs, std::vector<T> const& values) {
   EXPECT_GT(theirs.pattern_count(), 1u) << theirs;
   noise.stop();
   EXPECT_GE(noise.overlap().overlapped_windows, static_cast<std::uint64_t>(runs / 2)) << verify::to_string(noise.overlap());
-  std::cout << n << " elements: scan " << ours << "\n  in place: " << in_place << "\n  segmented: " << segmented << "\n  CUB: " << theirs << "\n  "
-            << verify::to_string(noise.overlap()) << "\n";
+  std::cout << n << " elements: scan " << ours << "\n  in place: " << in_place << "\n  segmented: " << segmented << "\n  CUB: " << theirs
+            << "\n  " << verify::to_string(noise.overlap()) << "\n";
 }
 TEST(arrays_under_noise, one_pattern_where_cub_varies_NotSanitized) { check_scan_under_noise(25, rounding_values<float>(1'000'003, 61)); }
 TEST(arrays_under_noise, one_pattern_in_a_thousand_runs_Long) {
@@ -216,7 +217,10 @@ TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
   launch_all();  // a kernel's first launch loads it, which may wait for all that runs
   place.wait();
   for (auto const* memory : {&tiles, &streamed, &segmented, &sum})
-    require_cuda(cudaMemset(memory->data(), 0x5A, memory == &tiles ? fewer * sizeof(float) : memory == &sum ? sizeof(float) : n * sizeof(float)));
+    require_cuda(cudaMemset(memory->data(), 0x5A,
+                            memory == &tiles ? fewer * sizeof(float)
+                            : memory == &sum ? sizeof(float)
+                                             : n * sizeof(float)));
 
   int *release = nullptr, *holding = nullptr;
   require_cuda(cudaHostAlloc(&release, sizeof(int), cudaHostAllocMapped));
@@ -348,7 +352,8 @@ void check_long_array(std::int64_t n, int samples, std::int64_t oracle_up_to) {
   }
 }
 TEST(long_arrays, around_two_to_the_26_Long) {
-  for (std::int64_t const n : {(std::int64_t{1} << 26) - 1, std::int64_t{1} << 26, (std::int64_t{1} << 26) + 1}) check_long_array(n, 1000, n);
+  for (std::int64_t const n : {(std::int64_t{1} << 26) - 1, std::int64_t{1} << 26, (std::int64_t{1} << 26) + 1})
+    check_long_array(n, 1000, n);
 }
 TEST(long_arrays, more_than_two_to_the_32_Long) { check_long_array((std::int64_t{1} << 32) + 4099, 100, 20'000'000); }
 

@@ -18,7 +18,8 @@ class workspace_parts {
   workspace_parts() = default;
   // Throws usage_error in the name of `call` where the workspace does not hold `needed` bytes.
   workspace_parts(char const* call, workspace_view const& workspace, std::size_t needed) : next_(static_cast<std::byte*>(workspace.data)) {
-    if (workspace.data == nullptr) throw usage_error(std::string(call) + ": the workspace is null; it needs " + std::to_string(needed) + " bytes");
+    if (workspace.data == nullptr)
+      throw usage_error(std::string(call) + ": the workspace is null; it needs " + std::to_string(needed) + " bytes");
     if (reinterpret_cast<std::uintptr_t>(workspace.data) % 256 != 0)
       throw usage_error(std::string(call) + ": the workspace is not aligned to 256 bytes");
     if (workspace.bytes < needed) {

@@ -126,9 +126,9 @@ struct product_in {
 
 }  // namespace detail
 
-// Bytes of workspace for a reduction whose elements are joined as values of type T (the accumulator; for arg_min and arg_max indexed<T>), of any
-// number of elements. Zeroed as a whole once, before its first use; then valid for any number of reductions, one at a time. After a launch that was
-// aborted, zero it again.
+// Bytes of workspace for a reduction whose elements are joined as values of type T (the accumulator; for arg_min and arg_max indexed<T>),
+// of any number of elements. Zeroed as a whole once, before its first use; then valid for any number of reductions, one at a time. After a
+// launch that was aborted, zero it again.
 template <class T>
 std::size_t reduce_workspace_bytes() {
   detail::workspace_parts parts;
@@ -137,10 +137,11 @@ std::size_t reduce_workspace_bytes() {
   return parts.bytes();
 }
 
-// *out = D(in[0] .. in[n-1]), on the device; of no elements, *out is left alone. `in` is a source: a view of any stride and alignment, counting(),
-// transformed(). Elements are converted to the accumulator, joined there by `operation` (plus{}, minimum{}, maximum{}, accumulate_as<double>{},
-// or any other on device values) in the tree of D, the left operand first, and the result, a NaN canonical, is rounded once to T. Asynchronous on
-// the backend's stream, may be captured. Level: gpu_to_gpu, which is also the fast one. Throws usage_error and cuda_error.
+// *out = D(in[0] .. in[n-1]), on the device; of no elements, *out is left alone. `in` is a source: a view of any stride and alignment,
+// counting(), transformed(). Elements are converted to the accumulator, joined there by `operation` (plus{}, minimum{}, maximum{},
+// accumulate_as<double>{}, or any other on device values) in the tree of D, the left operand first, and the result, a NaN canonical, is
+// rounded once to T. Asynchronous on the backend's stream, may be captured. Level: gpu_to_gpu, which is also the fast one. Throws
+// usage_error and cuda_error.
 template <determinism Level = gpu_to_gpu, class In, class T, class Operation = plus>
   requires operator_on<Operation, accumulator_t<Operation, T>>
 void reduce(cuda_backend const& backend, In const& in, T* out, workspace_view const& workspace, Operation const& operation = {}) {
@@ -153,7 +154,8 @@ template <determinism Level = gpu_to_gpu, class In, class T, class Operation = p
 void reduce(cuda_backend const& backend, In const& in, T* out, cuda::std::type_identity_t<accumulator_t<Operation, T>> const& initial,
             workspace_view const& workspace, Operation const& operation = {}) {
   using A = accumulator_t<Operation, T>;
-  detail::reduce_on_device<A>(backend, "reduce", in, out, workspace, operation, detail::store_sum_from<A, T, Operation>{initial, operation});
+  detail::reduce_on_device<A>(backend, "reduce", in, out, workspace, operation,
+                              detail::store_sum_from<A, T, Operation>{initial, operation});
   if (in.extent(0) == 0) {
     // By a kernel, since a captured copy would read this frame again at each replay.
     detail::launch_kernel(backend, "reduce", &detail::store_value_kernel<T>, 1, 1, 0, out, detail::conversion<T, A>::of(initial));
@@ -174,11 +176,12 @@ void dot(cuda_backend const& backend, First const& a, Second const& b, T* out, w
          Operation const& operation = {}) {
   using A = accumulator_t<Operation, T>;
   detail::require_extent_is("dot", "the second array has", b.extent(0), a.extent(0));
-  detail::reduce_on_device<A>(backend, "dot", transformed(detail::product_in<A>{}, a, b), out, workspace, operation, detail::store_sum<A, T>{});
+  detail::reduce_on_device<A>(backend, "dot", transformed(detail::product_in<A>{}, a, b), out, workspace, operation,
+                              detail::store_sum<A, T>{});
 }
 
-// The index of the smallest element, the first of equal ones: -0 is smaller than +0, a NaN is taken only if all are (then index 0). Of no elements,
-// *out is left alone. The workspace is that of indexed<T>.
+// The index of the smallest element, the first of equal ones: -0 is smaller than +0, a NaN is taken only if all are (then index 0). Of no
+// elements, *out is left alone. The workspace is that of indexed<T>.
 template <determinism Level = gpu_to_gpu, class In>
 void arg_min(cuda_backend const& backend, In const& in, std::int64_t* out, workspace_view const& workspace) {
   detail::arg_reduce_on_device<minimum>(backend, "arg_min", in, out, workspace);

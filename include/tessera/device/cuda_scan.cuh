@@ -55,7 +55,8 @@ void launch_scan_stream(cuda_backend const& backend, char const* call, Arguments
   using shape = stream_shape<typename Arguments::source_type, typename Arguments::value_type>;
   int device = 0, multiprocessors = 0;
   check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), std::string(call) + ": cudaDeviceGetAttribute");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             std::string(call) + ": cudaDeviceGetAttribute");
   std::int64_t const tiles = ceil_div(arguments.count, shape::tile_size);
   std::int64_t const blocks = std::min<std::int64_t>(tiles, multiprocessors);
   arguments.tiles = static_cast<std::uint32_t>(tiles);
@@ -86,14 +87,15 @@ template <class T>
 std::size_t scan_workspace_for(std::int64_t count, workspace_parts& parts, lookback_header*& header, node_word<T>*& words) {
   header = parts.take<lookback_header>(1);
   // The smallest tiles give the most nodes.
-  words = parts.take<node_word<T>>(std::max(make_lookback_layout(ceil_div(count, least_scan_tile(count))).words,
-                                            make_lookback_layout(ceil_div(std::min(count, small_scan), least_scan_tile(small_scan))).words));
+  words =
+      parts.take<node_word<T>>(std::max(make_lookback_layout(ceil_div(count, least_scan_tile(count))).words,
+                                        make_lookback_layout(ceil_div(std::min(count, small_scan), least_scan_tile(small_scan))).words));
   return parts.bytes();
 }
 
 template <scan_direction Direction, bool Exclusive, class Source, class View, class Operation, class T>
-void scan_on_device(cuda_backend const& backend, char const* call, Source const& source, View const& array, T const& initial, bool has_initial,
-                    workspace_view const& workspace, Operation const& operation) {
+void scan_on_device(cuda_backend const& backend, char const* call, Source const& source, View const& array, T const& initial,
+                    bool has_initial, workspace_view const& workspace, Operation const& operation) {
   auto const in = as_source(source);
   auto const out = as_view(array);
   using In = cuda::std::remove_const_t<decltype(in)>;
@@ -119,9 +121,10 @@ void scan_on_device(cuda_backend const& backend, char const* call, Source const&
 
 }  // namespace detail
 
-// Bytes of workspace for a scan of up to `count` elements that are joined as values of type T (the accumulator: that of the output's elements,
-// float for f16 and bf16, or what accumulate_as names). The workspace is zeroed as a whole once, before its first use, and stays valid for any
-// number of scans of up to that many elements, of any type of at most that size, one at a time. After a launch that was aborted, zero it again.
+// Bytes of workspace for a scan of up to `count` elements that are joined as values of type T (the accumulator: that of the output's
+// elements, float for f16 and bf16, or what accumulate_as names). The workspace is zeroed as a whole once, before its first use, and stays
+// valid for any number of scans of up to that many elements, of any type of at most that size, one at a time. After a launch that was
+// aborted, zero it again.
 template <class T>
 std::size_t scan_workspace_bytes(std::int64_t count) {
   detail::workspace_parts parts;
@@ -131,10 +134,10 @@ std::size_t scan_workspace_bytes(std::int64_t count) {
 }
 
 // out[i] = D(in[0] .. in[i]); with `backward`, D(in[n-1] .. in[i]). `in` is a source of n elements: a view of any stride and alignment,
-// counting(), transformed(); `out` a view of as many, which may be the same array. Elements are converted to the accumulator, joined there by
-// `operation` (plus{}, minimum{}, maximum{}, accumulate_as<double>{}, or any other on device values) in the tree of D, the earlier operand first, and
-// the result, its NaN canonical, is rounded once to the output's type. Asynchronous on the backend's stream, may be captured. Level:
-// gpu_to_gpu, which is also the fast one. Throws usage_error and cuda_error.
+// counting(), transformed(); `out` a view of as many, which may be the same array. Elements are converted to the accumulator, joined there
+// by `operation` (plus{}, minimum{}, maximum{}, accumulate_as<double>{}, or any other on device values) in the tree of D, the earlier
+// operand first, and the result, its NaN canonical, is rounded once to the output's type. Asynchronous on the backend's stream, may be
+// captured. Level: gpu_to_gpu, which is also the fast one. Throws usage_error and cuda_error.
 template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class View, class Operation = plus>
   requires operator_on<Operation, accumulator_t<Operation, typename View::element_type>>
 void inclusive_scan(cuda_backend const& backend, Source const& in, View const& out, workspace_view const& workspace,

@@ -33,8 +33,8 @@ void check_segments(char const* call, segments_by_key<K> const& segments, std::i
 }
 inline void check_segments(char const* call, segments_of_length const& segments, std::int64_t count) {
   if (segments.length * segments.number != count) {
-    throw usage_error(std::string(call) + ": " + std::to_string(segments.number) + " segments of length " + std::to_string(segments.length) +
-                      " are not the array's " + std::to_string(count) + " elements");
+    throw usage_error(std::string(call) + ": " + std::to_string(segments.number) + " segments of length " +
+                      std::to_string(segments.length) + " are not the array's " + std::to_string(count) + " elements");
   }
 }
 
@@ -76,9 +76,19 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   auto const taken = take_segmented_workspace<T>(count, parts);
   std::int64_t const windows = ceil_div(count, segmented_window<T>);
   auto const layout = make_lookback_layout(windows);
-  arguments_type const arguments{in,        segments,     out,          count,           static_cast<std::uint32_t>(windows), has_initial, initial,
-                                 operation, taken.header, {taken.words, layout}, {taken.heads, layout}};
-  launch_kernel(backend, call, &segmented_kernel<arguments_type>, windows, arguments_type::threads, arguments_type::shared_bytes, arguments);
+  arguments_type const arguments{in,
+                                 segments,
+                                 out,
+                                 count,
+                                 static_cast<std::uint32_t>(windows),
+                                 has_initial,
+                                 initial,
+                                 operation,
+                                 taken.header,
+                                 {taken.words, layout},
+                                 {taken.heads, layout}};
+  launch_kernel(backend, call, &segmented_kernel<arguments_type>, windows, arguments_type::threads, arguments_type::shared_bytes,
+                arguments);
 }
 
 template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
@@ -113,12 +123,14 @@ void prepare_output(cuda_backend const& backend, char const* call, Out const& ou
                     std::int64_t count, bool also_empty, T const& value) {
   std::int64_t const blocks = std::min<std::int64_t>(ceil_div(segments.count() * columns, 256), 1 << 14);
   if (blocks > 0)
-    launch_kernel(backend, call, &prepare_output_kernel<Out, Segments, T>, blocks, 256, 0, out, columns, segments, count, also_empty, value);
+    launch_kernel(backend, call, &prepare_output_kernel<Out, Segments, T>, blocks, 256, 0, out, columns, segments, count, also_empty,
+                  value);
 }
 
 // Rows as the records of a resolve, which lie in order already: each row's segment is its key.
 template <class Segments>
-__global__ void row_records_kernel(Segments segments, std::int64_t count, std::uint32_t* keys, std::uint32_t* places, std::uint32_t* number) {
+__global__ void row_records_kernel(Segments segments, std::int64_t count, std::uint32_t* keys, std::uint32_t* places,
+                                   std::uint32_t* number) {
   __shared__ std::int64_t begin, end;
   segment_windows<Segments> const lists{segments, count};
   if (threadIdx.x == 0) {
@@ -182,10 +194,11 @@ void reduce_rows_on_device(cuda_backend const& backend, char const* call, In con
       workspace_parts parts(call, workspace, sizes.bytes());
       auto const taken = take_row_reduction_workspace<element>(count, columns, parts);
       if (count == 0) return;
-      launch_kernel(backend, call, &row_records_kernel<Segments>, std::min<std::int64_t>(ceil_div(count, 256), 1 << 14), 256, 0, segments, count,
-                    taken.keys, taken.places, taken.number);
+      launch_kernel(backend, call, &row_records_kernel<Segments>, std::min<std::int64_t>(ceil_div(count, 256), 1 << 14), 256, 0, segments,
+                    count, taken.keys, taken.places, taken.number);
       if (taken.climb.counters > 0) {
-        check_cuda(cudaMemsetAsync(taken.counters, 0xFF, static_cast<std::size_t>(taken.climb.counters * column_blocks(columns, 1)) * 4, backend.stream),
+        check_cuda(cudaMemsetAsync(taken.counters, 0xFF, static_cast<std::size_t>(taken.climb.counters * column_blocks(columns, 1)) * 4,
+                                   backend.stream),
                    std::string(call) + ": cudaMemsetAsync");
       }
       segmented_reduce_arguments<element> const arguments{taken.keys, taken.places, in.data_handle(), taken.number,   count,
@@ -198,8 +211,8 @@ void reduce_rows_on_device(cuda_backend const& backend, char const* call, In con
     auto const column_out = column(out, column_number);
     if (has_initial)
       prepare_output(backend, call, column_out, 1, segments, count, true, conversion<element, T>::of(initial));
-    segmented_on_device<forward, segmented_result::reduced>(backend, call, column(in, column_number), segments, column_out, initial, has_initial,
-                                                            workspace, operation);
+    segmented_on_device<forward, segmented_result::reduced>(backend, call, column(in, column_number), segments, column_out, initial,
+                                                            has_initial, workspace, operation);
   }
 }
 
@@ -221,7 +234,8 @@ void segmented_reduce_on_device(cuda_backend const& backend, Source const& sourc
       if (has_initial) prepare_output(backend, call, out, 1, segments, in.extent(0), true, conversion<element, T>::of(initial));
       segmented_on_device<forward, segmented_result::reduced>(backend, call, in, segments, out, initial, has_initial, workspace, operation);
     } else {
-      static_assert(decltype(in)::rank() == 2 && decltype(out)::rank() == 2, "segmented_reduce: arrays have one dimension, or rows and columns");
+      static_assert(decltype(in)::rank() == 2 && decltype(out)::rank() == 2,
+                    "segmented_reduce: arrays have one dimension, or rows and columns");
       reduce_rows_on_device(backend, call, in, segments, out, initial, has_initial, workspace, operation);
     }
   }
@@ -229,9 +243,9 @@ void segmented_reduce_on_device(cuda_backend const& backend, Source const& sourc
 
 }  // namespace detail
 
-// Bytes of workspace for a segmented scan, or a segmented reduction of an array of one dimension, of up to `count` elements that are joined as
-// values of type T (the accumulator). Zeroed as a whole once, before its first use; then valid for any number of such operations of up to that
-// many elements, one at a time. After a launch that was aborted, zero it again.
+// Bytes of workspace for a segmented scan, or a segmented reduction of an array of one dimension, of up to `count` elements that are joined
+// as values of type T (the accumulator). Zeroed as a whole once, before its first use; then valid for any number of such operations of up
+// to that many elements, one at a time. After a launch that was aborted, zero it again.
 template <class T>
 std::size_t segmented_scan_workspace_bytes(std::int64_t count) {
   detail::workspace_parts parts;
@@ -241,16 +255,18 @@ std::size_t segmented_scan_workspace_bytes(std::int64_t count) {
 
 // Each segment's inclusive scan, as if it were an array alone: segments_at, segments_of_length, segments_from_flags or segments_by_key;
 // elements of no segment are left alone. The rest as inclusive_scan.
-template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class Segments, class View, class Operation = plus>
+template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class Segments, class View,
+          class Operation = plus>
 void segmented_inclusive_scan(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,
                               workspace_view const& workspace, Operation const& operation = {}) {
   using T = accumulator_t<Operation, typename View::element_type>;
-  detail::segmented_scan_on_device<Direction, detail::segmented_result::inclusive>(backend, "segmented_inclusive_scan", in, segments, out, T{},
-                                                                                   workspace, operation);
+  detail::segmented_scan_on_device<Direction, detail::segmented_result::inclusive>(backend, "segmented_inclusive_scan", in, segments, out,
+                                                                                   T{}, workspace, operation);
 }
 
 // Each segment's exclusive scan from `initial`.
-template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class Segments, class View, class Operation = plus>
+template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, class Source, class Segments, class View,
+          class Operation = plus>
 void segmented_exclusive_scan(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,
                               cuda::std::type_identity_t<accumulator_t<Operation, typename View::element_type>> const& initial,
                               workspace_view const& workspace, Operation const& operation = {}) {
@@ -258,9 +274,9 @@ void segmented_exclusive_scan(cuda_backend const& backend, Source const& in, Seg
                                                                                    initial, workspace, operation);
 }
 
-// Bytes of workspace for a segmented reduction of up to `count` rows of `columns` elements that are joined as values of type T. Zeroed as a whole
-// once, before its first use; then valid for any number of reductions of up to that size, one at a time. After a launch that was aborted, zero it
-// again.
+// Bytes of workspace for a segmented reduction of up to `count` rows of `columns` elements that are joined as values of type T. Zeroed as a
+// whole once, before its first use; then valid for any number of reductions of up to that size, one at a time. After a launch that was
+// aborted, zero it again.
 template <class T>
 std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t columns = 1) {
   std::size_t bytes = segmented_scan_workspace_bytes<T>(count);
@@ -272,10 +288,10 @@ std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t co
   return bytes;
 }
 
-// out[k] = D(segment k); of an empty segment, out[k] is left alone. `in` is a source of n elements and `out` a view of segments.count(), or both are
-// views of rows and columns, whose rows are added up element by element. Segments: segments_at, segments_of_length, segments_by_key. Types, operators
-// and the rest as reduce. Rows of float and double that lie one behind the other at a 16-byte boundary are summed by the reduction of a
-// scatter's resolve; other rows, and other operators, column by column.
+// out[k] = D(segment k); of an empty segment, out[k] is left alone. `in` is a source of n elements and `out` a view of segments.count(), or
+// both are views of rows and columns, whose rows are added up element by element. Segments: segments_at, segments_of_length,
+// segments_by_key. Types, operators and the rest as reduce. Rows of float and double that lie one behind the other at a 16-byte boundary
+// are summed by the reduction of a scatter's resolve; other rows, and other operators, column by column.
 template <determinism Level = gpu_to_gpu, class Source, class Segments, class View, class Operation = plus>
   requires operator_on<Operation, accumulator_t<Operation, typename View::element_type>>
 void segmented_reduce(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,

@@ -1,4 +1,5 @@
-// The kernel of a reduction: each block takes an aligned run of the array and publishes D of it; the block that came last collects the runs.
+// The kernel of a reduction: each block takes an aligned run of the array and publishes D of it; the block that came last collects the
+// runs.
 #pragma once
 
 #include <cuda/std/cstdint>
@@ -54,8 +55,8 @@ __device__ __forceinline__ T reduce_warps(T const& mine, shared_values<T, Warps>
 }
 
 template <int Threads, int Rows, int Collected, class Arguments>
-__global__ __launch_bounds__(
-    Threads, resident_blocks(Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 2048 : 1024, Threads)) void reduce_kernel(__grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 2048 : 1024,
+                                                      Threads)) void reduce_kernel(__grid_constant__ Arguments const a) {
   using T = typename Arguments::value_type;
   using S = typename Arguments::source_type;
   using pad = padded<typename Arguments::operation_type, T>;
@@ -126,8 +127,8 @@ __global__ __launch_bounds__(
     if (i + 1 < a.pieces) counter[level] = mine;
   }
 
-  // First the block's own sum, then, in the block that came last, those of all: every other block runs or has run, it holds a smaller ticket. They
-  // are collected in order, `at_once` at a time.
+  // First the block's own sum, then, in the block that came last, those of all: every other block runs or has run, it holds a smaller
+  // ticket. They are collected in order, `at_once` at a time.
   constexpr unsigned at_once = Threads * Collected;
   __shared__ cuda::std::uint32_t shared_run;
   unsigned const passes = (gridDim.x + at_once - 1) / at_once;

@@ -104,9 +104,9 @@ bool is_contiguous(S const& s) {
   }
 }
 
-// Where the elements of a tile lie, positions first .. first + size - 1 of an array of `count` elements. `lowest` is the address of the one that
-// comes first in memory, in the array itself or in a copy; `complete` says that all 16-byte pieces of the tile may be read there. Else its
-// elements are asked of the source.
+// Where the elements of a tile lie, positions first .. first + size - 1 of an array of `count` elements. `lowest` is the address of the one
+// that comes first in memory, in the array itself or in a copy; `complete` says that all 16-byte pieces of the tile may be read there. Else
+// its elements are asked of the source.
 struct tile_place {
   cuda::std::int64_t count, first;
   char const* lowest;
@@ -116,7 +116,8 @@ struct tile_place {
 
 // The tile from position `first` on, in the array.
 template <scan_direction Direction, class S>
-__device__ __forceinline__ tile_place place_of(S const& source, cuda::std::int64_t count, bool contiguous, cuda::std::int64_t first, int size) {
+__device__ __forceinline__ tile_place place_of(S const& source, cuda::std::int64_t count, bool contiguous, cuda::std::int64_t first,
+                                               int size) {
   tile_place place{count, first, nullptr, size, false};
   if constexpr (has_vectors<S>) {
     if (contiguous) {
@@ -235,8 +236,8 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
         for (int r = 0; r < Rows; ++r) *reinterpret_cast<vector_bytes*>(lowest + offset(r)) = bits[r];
         return;
       }
-      // A lane writes the aligned 16 bytes that its own end in and those of its neighbour in memory begin in; the ends of the piece go one by
-      // one.
+      // A lane writes the aligned 16 bytes that its own end in and those of its neighbour in memory begin in; the ends of the piece go one
+      // by one.
       if constexpr (sizeof(element) < 16) {
         unsigned const head = 16u - skew;  // bytes of the lane's own that lie before the aligned address
         with_skew<sizeof(element)>(head, [&](auto words, unsigned rest) {

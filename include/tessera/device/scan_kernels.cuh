@@ -1,5 +1,5 @@
-// The two kernels of a scan: a block a tile for arrays of ordinary size and for sources that are read by index, and blocks of warps with roles that
-// stream long contiguous arrays. Both give the same bits.
+// The two kernels of a scan: a block a tile for arrays of ordinary size and for sources that are read by index, and blocks of warps with
+// roles that stream long contiguous arrays. Both give the same bits.
 #pragma once
 
 #include <cuda/ptx>
@@ -58,8 +58,8 @@ struct scan_arguments {
 // ---- a block a tile
 
 template <int Threads, int Rows, class Arguments>
-__global__ __launch_bounds__(
-    Threads, resident_blocks(Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 1024 : 768, Threads)) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 1024 : 768,
+                                                      Threads)) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
   using T = typename Arguments::value_type;
   constexpr int width = Arguments::width, warps = Threads / 32, piece = Rows * 32 * width, tile_size = warps * piece;
   __shared__ shared_values<T, warps> warp_totals;
@@ -140,7 +140,8 @@ struct stream_scan {
   using u32 = cuda::std::uint32_t;
   using u64 = cuda::std::uint64_t;
   using i64 = cuda::std::int64_t;
-  static constexpr int width = shape::width, rows = shape::rows, chunks = shape::chunks, stages = shape::stages, tile_size = shape::tile_size;
+  static constexpr int width = shape::width, rows = shape::rows, chunks = shape::chunks, stages = shape::stages,
+                       tile_size = shape::tile_size;
   static constexpr u32 no_tile = 0xFFFFFFFFu;
 
   // A stage is filled by the loader, reduced, gathered for, scanned, and empty again.
@@ -163,7 +164,8 @@ struct stream_scan {
   using memory_type = typename source_memory<S>::memory_type;
   using reader = tile_reader<Arguments::direction, T, S>;
 
-  // The tile in its stage, which begins with the 16-byte piece that the tile's lowest element lies in; what lies beyond the array is anything.
+  // The tile in its stage, which begins with the 16-byte piece that the tile's lowest element lies in; what lies beyond the array is
+  // anything.
   __device__ __forceinline__ static tile_place place_in_stage(Arguments const& a, i64 first, char const* stage) {
     tile_place place = a.place_of(first, tile_size);
     place.lowest = stage + (reinterpret_cast<address>(place.lowest) & 15u);
@@ -355,8 +357,8 @@ struct stream_scan {
 
 // One block a multiprocessor; code for compute capability 9.0 and later, the launch asks.
 template <class Arguments>
-__global__ __launch_bounds__(stream_shape<typename Arguments::source_type, typename Arguments::value_type>::threads, 1) void scan_stream_kernel(
-    __grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(stream_shape<typename Arguments::source_type, typename Arguments::value_type>::threads,
+                             1) void scan_stream_kernel(__grid_constant__ Arguments const a) {
   NV_IF_TARGET(NV_PROVIDES_SM_90, (extern __shared__ __align__(128) char tessera_stages[];
                                    __shared__ typename stream_scan<Arguments>::shared_state state;
                                    stream_scan<Arguments>::run(a, tessera_stages, state);))

@@ -26,13 +26,14 @@ struct head_bits {
 inline constexpr cuda::std::int64_t no_segment = -1;
 
 // What a descriptor offers:
-//   knows_starts              the start of the segment that a position belongs to is found by itself; else by looking back for a head
-//   end(n)                    positions from here on belong to no segment
-//   mark(first, end, heads, start)   sets the bits of the heads in [first, first + Positions) and, where starts are known, writes where the
-//                             segment starts that reaches into it from before, or no_segment; called by the block
-//   for_each_end(first, last, is_end, use)   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; is_end
-//                             says of an element whether it ends a segment; called by the block
-// and, forward and without a block, begin() and finish(): the elements that belong to segments; segment_of(element) of such; size_is_zero(segment)
+//
+//   knows_starts   whether the start of the segment that a position belongs to is found by itself; else by looking back for a head
+//   end            positions from here on belong to no segment
+//   mark           sets the bits of the heads in [first, first + Positions) and, where starts are known, writes where the segment starts that
+//                  reaches into it from before, or no_segment; called by the block
+//   for_each_end   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; is_end(element) says whether
+//                  one ends there; called by the block
+//   begin, finish, segment_of, size_is_zero   the elements that belong to segments, the segment of one, whether a segment is empty; forward
 
 template <scan_direction Direction>
 __device__ __forceinline__ cuda::std::int64_t element_at(cuda::std::int64_t position, cuda::std::int64_t n) {
@@ -70,8 +71,8 @@ struct segment_windows<segments_at<I>> {
     cuda::std::int64_t const m = segments.count();
     return Direction == forward ? offset(m) : n - offset(0);
   }
-  // Offsets of heads ascend with the elements in either direction: 0 .. m - 1 forward; backward, where a segment begins behind its last element,
-  // 1 .. m.
+  // Offsets of heads ascend with the elements in either direction: 0 .. m - 1 forward; backward, where a segment begins behind its last
+  // element, 1 .. m.
   template <scan_direction Direction, int Positions>
   __device__ __forceinline__ void mark(cuda::std::int64_t first, cuda::std::int64_t end_of_all, head_bits<Positions>& heads,
                                        cuda::std::int64_t& start) const {
@@ -88,7 +89,8 @@ struct segment_windows<segments_at<I>> {
         break;
       }
       if (k == (Direction == forward ? m : 0)) continue;
-      // Offsets can be clipped onto each other, and what a head begins may be empty: then a later one lies at the same place, or there is nothing.
+      // Offsets can be clipped onto each other, and what a head begins may be empty: then a later one lies at the same place, or there is
+      // nothing.
       if (head >= first && head < first + Positions && head < end_of_all) heads.set(static_cast<int>(head - first));
     }
   }
@@ -162,7 +164,8 @@ struct windows_by_element {
     return self().n;
   }
   template <scan_direction Direction, int Positions>
-  __device__ __forceinline__ void mark(cuda::std::int64_t first, cuda::std::int64_t, head_bits<Positions>& heads, cuda::std::int64_t&) const {
+  __device__ __forceinline__ void mark(cuda::std::int64_t first, cuda::std::int64_t, head_bits<Positions>& heads,
+                                       cuda::std::int64_t&) const {
     cuda::std::int64_t const n = self().n;
     constexpr int at_once = 15;  // that are read before the first is looked at
     for (int begin = 0; begin < Positions; begin += at_once * static_cast<int>(blockDim.x)) {
@@ -221,7 +224,8 @@ struct segment_windows<segments_by_key<K>> : windows_by_element<segment_windows<
   }
   __device__ __forceinline__ cuda::std::int64_t segment_of(cuda::std::int64_t element) const { return index64(segments.keys(element)); }
   template <class IsEnd, class Use>
-  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, IsEnd const& is_end, Use const& use) const {
+  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, IsEnd const& is_end,
+                                               Use const& use) const {
     for (cuda::std::int64_t element = first + threadIdx.x; element < last; element += blockDim.x) {
       if (!is_end(element)) continue;
       cuda::std::int64_t const key = index64(segments.keys(element));

@@ -1,9 +1,9 @@
 // The kernel of segmented scans and reductions.
 //
-// Segments are cut into chunks of `window` elements, counted from each segment's own start, so that nodes of D never cross a cut. A block has a
-// window of positions, and works on the chunks that begin in it: some short segments, or one chunk of a long one. A thread walks the pieces of
-// chunks that begin in its share of them, with D's counter in registers. Pieces of a chunk are joined in the block, chunks of a segment by looking
-// back.
+// Segments are cut into chunks of `window` elements, counted from each segment's own start, so that nodes of D never cross a cut. A block
+// has a window of positions, and works on the chunks that begin in it: some short segments, or one chunk of a long one. A thread walks the
+// pieces of chunks that begin in its share of them, with D's counter in registers. Pieces of a chunk are joined in the block, chunks of a
+// segment by looking back.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -186,7 +186,8 @@ __global__ __launch_bounds__(Arguments::threads, 4) void segmented_kernel(__grid
     for (int i = window + thread; i < stop; i += threads) load(i);
     loaded();
 
-    // ---- pieces: the one that a thread's share begins with starts at the first place from there on that is a multiple of a piece in its chunk
+    // ---- pieces: the one that a thread's share begins with starts at the first place from there on that is a multiple of a piece in its
+    // chunk
     int const share = thread << piece_bits;  // from `begin`
     auto const bits_at = [&](int i) {        // the heads of 32 positions from begin + i on
       int const p = begin + i;
@@ -303,7 +304,8 @@ __global__ __launch_bounds__(Arguments::threads, 4) void segmented_kernel(__grid
       // A reduction needs what lies in front where a segment ends, and where a node of the level above becomes complete.
       bool const whole = one && last_is_whole;
       bool const ends_segment = !one || ends;
-      if (chunk_number > 0 && (scans || ends_segment || (whole && chunk_number % (1 << lookback_radix_bits) == (1 << lookback_radix_bits) - 1)))
+      if (chunk_number > 0 &&
+          (scans || ends_segment || (whole && chunk_number % (1 << lookback_radix_bits) == (1 << lookback_radix_bits) - 1)))
         number = a.nodes.template gather<200, 0>(run, start / window, chunk_number, chunk, a.operation, in_front.data(), whole);
       if (lane == 0) found = number;
     }

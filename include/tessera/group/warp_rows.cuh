@@ -1,5 +1,5 @@
-// A warp's aligned piece of a sequence in registers, and its prefixes by D: `Rows` rows of 32 lanes times `Width` values. Value v of lane l in
-// row r is number (32 r + l) Width + v of the piece.
+// A warp's aligned piece of a sequence in registers, and its prefixes by D: `Rows` rows of 32 lanes times `Width` values. Value v of lane l
+// in row r is number (32 r + l) Width + v of the piece.
 #pragma once
 
 #include <cuda/std/bit>
@@ -10,8 +10,8 @@
 
 namespace tessera::inline v0_1::detail {
 
-// Joins the nodes of 2, 4, .. 32 neighbouring lanes; before(j, node) is given the node of 2^j lanes beside the caller's own. `position` counts in
-// the order of the operands. Gives the node of all `Width` lanes.
+// Joins the nodes of 2, 4, .. 32 neighbouring lanes; before(j, node) is given the node of 2^j lanes beside the caller's own. `position`
+// counts in the order of the operands. Gives the node of all `Width` lanes.
 template <int Width, class T, class Combine, class Before>
 __device__ __forceinline__ T join_lanes(T node, int position, Combine const& combine, Before const& before, unsigned mask = full_warp) {
 #pragma unroll
@@ -23,8 +23,8 @@ __device__ __forceinline__ T join_lanes(T node, int position, Combine const& com
   return node;
 }
 
-// From `Rows` values a lane, one of each row, to D of row l on lane l, by halves: Rows - 1 exchanges in place of 5 Rows. Rows is a power of two of at most
-// 32; fewer than 32 rows repeat (lane l holds row l % Rows) after the caller joins the remaining lanes.
+// From `Rows` values a lane, one of each row, to D of row l on lane l, by halves: Rows - 1 exchanges in place of 5 Rows. Rows is a power of
+// two of at most 32; fewer than 32 rows repeat (lane l holds row l % Rows) after the caller joins the remaining lanes.
 template <int Rows, int Bit, class T, int Size, class Combine>
 __device__ __forceinline__ void exchange_rows(T (&node)[Size], int lane, Combine const& combine) {
   if constexpr (Rows > 1) {

@@ -56,7 +56,8 @@ void allow_shared_memory(char const* call, Kernel* kernel, int bytes) {
   if (bytes <= 48 * 1024) return;
   int device = 0, most = 0;
   check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), std::string(call) + ": cudaDeviceGetAttribute");
+  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             std::string(call) + ": cudaDeviceGetAttribute");
   if (bytes > most) {
     throw usage_error(std::string(call) + ": the block's scratch is " + std::to_string(bytes) + " bytes, but a block of device " +
                       std::to_string(device) + " has at most " + std::to_string(most) + " bytes of shared memory");

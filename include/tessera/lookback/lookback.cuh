@@ -1,8 +1,8 @@
 // Look-back without a chain: each tile publishes D of its own elements at once, and gathers the aligned nodes in front of it, whoever
 // formed them. What a tile waits for are its predecessors' own sums, never their prefixes, so latency does not grow with the tile's number.
 //
-// Level 0 holds one node a tile, level l one for each 128^l tiles; the last tile of 128 joins them and publishes the next level's. The tiles'
-// order is a ticket's: a tile waits for smaller tickets only, and those are held by blocks that run, under any scheduling.
+// Level 0 holds one node a tile, level l one for each 128^l tiles; the last tile of 128 joins them and publishes the next level's. The
+// tiles' order is a ticket's: a tile waits for smaller tickets only, and those are held by blocks that run, under any scheduling.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ struct lookback_header {
   __device__ cuda::std::uint32_t base() const { return *static_cast<cuda::std::uint32_t const volatile*>(&ticket_base); }
   // The caller's ticket, counted from 0 in each run.
   __device__ cuda::std::uint32_t take(cuda::std::uint32_t run_base) { return atomicAdd(&ticket, 1u) - run_base; }
-  // Ends the run, which took `tickets` in all: the next one has another number. Called by one thread that has seen a word of every block that
-  // publishes any; the others only learn that there is no ticket for them.
+  // Ends the run, which took `tickets` in all: the next one has another number. Called by one thread that has seen a word of every block
+  // that publishes any; the others only learn that there is no ticket for them.
   __device__ void finish(cuda::std::uint32_t tickets) {
     ticket_base += tickets;
     runs += 1u;
@@ -72,14 +72,15 @@ struct lookback {
 
   // Nodes are counted from a list's start: node 0 of a level begins there. `origin` is the tile in which the list starts; 0 where there is
   // one list.
-  __device__ __forceinline__ void publish(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, T const& total) const {
+  __device__ __forceinline__ void publish(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile,
+                                          T const& total) const {
     words[origin + tile].publish(run, total);
   }
 
-  // The nodes in front of `tile`, nearest first, into `nodes`; gives how many. Publishes the nodes of the levels above that the tile, whose own
-  // node is `total`, completes; a tile that is not `whole`, at the end of its list, completes none. Called by one warp; `nodes` can be read after
-  // it synchronises. `Pause` nanoseconds between looks. `Ahead`: levels that are looked at before the first is waited for; 0 makes less code,
-  // which is faster where it runs once.
+  // The nodes in front of `tile`, nearest first, into `nodes`; gives how many. Publishes the nodes of the levels above that the tile, whose
+  // own node is `total`, completes; a tile that is not `whole`, at the end of its list, completes none. Called by one warp; `nodes` can be
+  // read after it synchronises. `Pause` nanoseconds between looks. `Ahead`: levels that are looked at before the first is waited for; 0
+  // makes less code, which is faster where it runs once.
   template <int Pause, int Ahead, class Combine>
   __device__ __forceinline__ int gather(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, T const& total,
                                         Combine const& combine, T* nodes, bool whole = true) const {

@@ -10,11 +10,12 @@
 
 namespace tessera::inline v0_1::detail {
 
-// Each 4 bytes of the value with the run, 8 bytes in all; a torn word does not match as a whole. Values of one 4-byte part take 8 bytes, of two
-// 16, and so on.
+// Each 4 bytes of the value with the run, 8 bytes in all; a torn word does not match as a whole. Values of one 4-byte part take 8 bytes, of
+// two 16, and so on.
 template <class T>
 class node_word {
-  static_assert(cuda::std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0, "a published value is trivially copyable, its size a multiple of 4 bytes");
+  static_assert(cuda::std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0,
+                "a published value is trivially copyable, its size a multiple of 4 bytes");
   using u64 = cuda::std::uint64_t;
   using u32 = cuda::std::uint32_t;
   static constexpr int parts = sizeof(T) / 4;
@@ -38,7 +39,10 @@ class node_word {
                      : "memory");
       }
       if constexpr (parts % 2 == 1) {
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(to + 8 * (parts - 1)), "l"(tagged(run, bits.part[parts - 1])) : "memory");
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :
+                     : "l"(to + 8 * (parts - 1)), "l"(tagged(run, bits.part[parts - 1]))
+                     : "memory");
       }
     }
   }

@@ -18,8 +18,8 @@ inline constexpr scan_direction backward = scan_direction::backward;
 
 namespace detail {
 
-// All prefixes of a tile: D of the elements up to and with each one (exclusive: of those in front of it). Held by the lanes that hold the tile's
-// chunks.
+// All prefixes of a tile: D of the elements up to and with each one (exclusive: of those in front of it). Held by the lanes that hold the
+// tile's chunks.
 template <class T, class Shape, int Lanes, scan_direction Direction, bool Exclusive>
 class tile_prefixes {
  public:
