@@ -29,10 +29,10 @@ inline constexpr cuda::std::int64_t no_segment = -1;
 //
 //   knows_starts   whether the start of the segment that a position belongs to is found by itself; else by looking back for a head
 //   end            positions from here on belong to no segment
-//   mark           sets the bits of the heads in [first, first + Positions) and, where starts are known, writes where the segment starts that
-//                  reaches into it from before, or no_segment; called by the block
-//   for_each_end   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; is_end(element) says whether
-//                  one ends there; called by the block
+//   mark           sets the bits of the heads in [first, first + Positions) and, where starts are known, writes where the segment starts
+//                  that reaches into it from before, or no_segment; called by the block
+//   for_each_end   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; is_end(element) says
+//                  whether one ends there; called by the block
 //   begin, finish, segment_of, size_is_zero   the elements that belong to segments, the segment of one, whether a segment is empty; forward
 
 template <scan_direction Direction>
