@@ -26,6 +26,16 @@ using source_value = cuda::std::remove_cvref_t<decltype(cuda::std::declval<S con
 
 namespace detail {
 
+// Said in words where it does not hold: a view of more dimensions cannot be read by one index.
+template <class S>
+inline constexpr bool source_of_one_dimension = [] {
+  if constexpr (array_like<S>) {
+    return S::rank() == 1;
+  } else {
+    return true;
+  }
+}();
+
 // A view in the library's own form; every other source as it is.
 template <class S>
 TESSERA_TILE constexpr auto as_source(S const& s) {

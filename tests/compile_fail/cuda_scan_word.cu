@@ -1,4 +1,4 @@
-// expect: a published value has 4 or 8 bytes
+// expect: a published value is trivially copyable, its size a multiple of 4 bytes
 #include <tessera/lookback/node_word.cuh>
 
 #ifdef TESSERA_COMPILE_FAIL_CONTROL

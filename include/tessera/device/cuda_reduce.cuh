@@ -69,6 +69,7 @@ void reduce_on_device(cuda_backend const& backend, char const* call, Source cons
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
   auto const in = as_source(source);
   using In = cuda::std::remove_const_t<decltype(in)>;
+  static_assert(source_of_one_dimension<In>, "a reduction's array has one dimension");
   check_nothing_pending(call);
   if (out == nullptr) throw usage_error(std::string(call) + ": the output is null");
   require_memory(call, "input", in);
