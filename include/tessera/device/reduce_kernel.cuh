@@ -33,17 +33,6 @@ struct reduce_arguments {
   int pieces;  // of a warp, a power of two
 };
 
-// D of `Values` values a lane, Values neighbouring ones, over the warp; right on every lane.
-template <class T, int Values, class Combine>
-__device__ __forceinline__ T reduce_lane_values(T (&value)[Values], int lane, Combine const& combine) {
-#pragma unroll
-  for (int d = 1; d < Values; d *= 2) {
-#pragma unroll
-    for (int v = 0; v < Values; v += 2 * d) value[v] = combine(value[v], value[v + d]);
-  }
-  return join_lanes<32>(value[0], lane, combine, [](int, T const&) {});
-}
-
 // D over the warps of a block, right on every lane of the first warp.
 template <int Warps, class T, class Combine>
 __device__ __forceinline__ T reduce_warps(T const& mine, shared_values<T, Warps>& totals, Combine const& combine) {
@@ -97,12 +86,7 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
             if (at + (r * 32 + lane) * width + v >= a.count) leaf[v] = pad::absent();
           }
         }
-#pragma unroll
-        for (int d = 1; d < width; d *= 2) {
-#pragma unroll
-          for (int v = 0; v < width; v += 2 * d) leaf[v] = combine(leaf[v], leaf[v + d]);
-        }
-        node[r] = leaf[0];
+        node[r] = join_values(leaf, combine);
       }
     } else {
 #pragma unroll
@@ -112,15 +96,9 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
     // Lane l has joined as many lanes as there are rows, of row l % Rows.
     mine = node[0];
 #pragma unroll
-    for (int d = Rows; d < 32; d *= 2) {
-      P const beside = shuffle_xor(mine, d);
-      mine = (lane & d) != 0 ? combine(beside, mine) : combine(mine, beside);
-    }
+    for (int d = Rows; d < 32; d *= 2) mine = join_beside(mine, lane, d, combine);
 #pragma unroll
-    for (int d = 1; d < Rows; d *= 2) {
-      P const beside = shuffle_xor(mine, d);
-      mine = (lane & d) != 0 ? combine(beside, mine) : combine(mine, beside);
-    }
+    for (int d = 1; d < Rows; d *= 2) mine = join_beside(mine, lane, d, combine);
     int level = 0;
 #pragma unroll 1
     for (; (i >> level & 1) != 0; ++level) mine = combine(counter[level], mine);
@@ -173,7 +151,7 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
       missing = still;
     }
     __syncwarp();
-    mine = reduce_lane_values(node, lane, combine);
+    mine = join_lanes<32>(join_values(node, combine), lane, combine, [](int, P const&) {});
   }
   if (threadIdx.x == 0) {
     // What is left of the counter, smallest first.

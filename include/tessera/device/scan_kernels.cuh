@@ -88,8 +88,7 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
   for (int j = 0; (1 << j) < warps; ++j) {
     T const before = shuffle(node, (warp >> (j + 1)) << (j + 1));
     if ((warp >> j & 1) != 0) prefixes.prepend(before, a.operation);
-    T const beside = shuffle_xor(node, 1 << j);
-    node = (lane >> j & 1) != 0 ? a.operation(beside, node) : a.operation(node, beside);
+    node = join_beside(node, lane, 1 << j, a.operation);
   }
   node = shuffle(node, 0);
   if (warp == 0 && a.tiles > 1) {
@@ -231,14 +230,7 @@ struct stream_scan {
         T value[8][width];
         tile.read(((b * 32 + k) * 32 + lane) * width, 32 * width, value);
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-#pragma unroll
-          for (int d = 1; d < width; d *= 2) {
-#pragma unroll
-            for (int v = 0; v < width; v += 2 * d) value[i][v] = operation(value[i][v], value[i][v + d]);
-          }
-          node[k + i] = value[i][0];
-        }
+        for (int i = 0; i < 8; ++i) node[k + i] = join_values(value[i], operation);
       }
       exchange_rows<32, 0>(node, lane, operation);
       T joined = node[0];
@@ -249,8 +241,7 @@ struct stream_scan {
           if (lane % (1 << k) == 0) chunk_nodes[at + ((b * 32 + lane) >> k)] = joined;
           at += shape::tile_rows >> k;
         }
-        T const beside = shuffle_xor(joined, 1 << k);
-        joined = (lane >> k & 1) != 0 ? operation(beside, joined) : operation(joined, beside);
+        joined = join_beside(joined, lane, 1 << k, operation);
       }
       if (batches > 1 && lane == 0) chunk_nodes[at + b] = joined;
       batch_node[b] = joined;

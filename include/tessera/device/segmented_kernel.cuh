@@ -16,6 +16,7 @@
 #include <tessera/device/row_access.cuh>
 #include <tessera/device/segment_windows.cuh>
 #include <tessera/group/shared_values.cuh>
+#include <tessera/group/warp_rows.cuh>
 #include <tessera/lookback/lookback.cuh>
 
 namespace tessera::inline v0_1::detail {
@@ -229,13 +230,7 @@ __global__ __launch_bounds__(Arguments::threads, 4) void segmented_kernel(__grid
     if (plain) {
 #pragma unroll
       for (int i = 0; i < Arguments::share; ++i) held[i] = my_start + i < my_end ? T(values[at(begin + my_start + i)]) : T{};
-#pragma unroll
-      for (int d = 1; d < Arguments::share; d *= 2) {
-#pragma unroll
-        for (int i = 0; i < Arguments::share; ++i) {
-          if ((i & d) != 0) held[i] = a.operation(held[(i & ~(2 * d - 1)) | (d - 1)], held[i]);
-        }
-      }
+      scan_values<Arguments::share>(held, a.operation);
       last = held[Arguments::share - 1];
       if (my_end - my_start < piece) {
 #pragma unroll

@@ -58,10 +58,7 @@ __device__ __forceinline__ T reduce_cuda_slots(Block& block, T const* nodes, Com
   // Lane l has joined as many lanes as there are slots, of slot l % Slots.
   T mine = node[0];
 #pragma unroll
-  for (int d = Slots; d < 32; d *= 2) {
-    T const beside = shuffle_xor(mine, d);
-    mine = (lane & d) != 0 ? combine(beside, mine) : combine(mine, beside);
-  }
+  for (int d = Slots; d < 32; d *= 2) mine = join_beside(mine, lane, d, combine);
   scratch_array<T, Slots * warps, Block> warp_nodes(block);
   block.sync();
   if (lane < Slots) warp_nodes[lane * warps + warp] = mine;

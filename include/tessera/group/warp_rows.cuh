@@ -23,6 +23,36 @@ __device__ __forceinline__ T join_lanes(T node, int position, Combine const& com
   return node;
 }
 
+// Joins a lane's node with that of the lane `distance` (a power of two) beside it, in the order of the lanes.
+template <class T, class Combine>
+__device__ __forceinline__ T join_beside(T const& node, int lane, int distance, Combine const& combine) {
+  T const beside = shuffle_xor(node, distance);
+  return (lane & distance) != 0 ? combine(beside, node) : combine(node, beside);
+}
+
+// D of a power of two of values of one lane; they are used up.
+template <class T, int Count, class Combine>
+__device__ __forceinline__ T join_values(T (&value)[Count], Combine const& combine) {
+#pragma unroll
+  for (int d = 1; d < Count; d *= 2) {
+#pragma unroll
+    for (int v = 0; v < Count; v += 2 * d) value[v] = combine(value[v], value[v + d]);
+  }
+  return value[0];
+}
+
+// Each of the first `Count` (a power of two) values of one lane becomes D of those up to and with it.
+template <int Count, class T, int Size, class Combine>
+__device__ __forceinline__ void scan_values(T (&value)[Size], Combine const& combine) {
+#pragma unroll
+  for (int d = 1; d < Count; d *= 2) {
+#pragma unroll
+    for (int v = 0; v < Count; ++v) {
+      if ((v & d) != 0) value[v] = combine(value[(v & ~(2 * d - 1)) | (d - 1)], value[v]);
+    }
+  }
+}
+
 // From `Rows` values a lane, one of each row, to D of row l on lane l, by halves: Rows - 1 exchanges in place of 5 Rows. Rows is a power of
 // two of at most 32; fewer than 32 rows repeat (lane l holds row l % Rows) after the caller joins the remaining lanes.
 template <int Rows, int Bit, class T, int Size, class Combine>
@@ -53,15 +83,7 @@ class warp_rows {
   template <class Combine>
   __device__ __forceinline__ void scan(int lane, Combine const& combine) {
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-#pragma unroll
-      for (int d = 1; d < Width; d *= 2) {
-#pragma unroll
-        for (int v = 0; v < Width; ++v) {
-          if ((v & d) != 0) value[r][v] = combine(value[r][(v & ~(2 * d - 1)) | (d - 1)], value[r][v]);
-        }
-      }
-    }
+    for (int r = 0; r < Rows; ++r) scan_values<Width>(value[r], combine);
 #pragma unroll
     for (int j = 0; j < 5; ++j) {
       bool const after = (lane >> j & 1) != 0;
