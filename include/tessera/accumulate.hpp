@@ -54,6 +54,14 @@ struct accumulate_as : Operation {
 
 namespace detail {
 
+// Whether an operator is addition, in whatever type.
+template <class Operation>
+inline constexpr bool is_sum = false;
+template <>
+inline constexpr bool is_sum<plus> = true;
+template <class A>
+inline constexpr bool is_sum<accumulate_as<A, plus>> = true;
+
 template <class Operation, class T>
 struct accumulator_of {
   using type = typename natural_accumulator<T>::type;

@@ -26,15 +26,11 @@ using source_value = cuda::std::remove_cvref_t<decltype(cuda::std::declval<S con
 
 namespace detail {
 
-// Said in words where it does not hold: a view of more dimensions cannot be read by one index.
+// Dimensions of a source.
 template <class S>
-inline constexpr bool source_of_one_dimension = [] {
-  if constexpr (array_like<S>) {
-    return S::rank() == 1;
-  } else {
-    return true;
-  }
-}();
+inline constexpr int source_rank = 1;
+template <array_like S>
+inline constexpr int source_rank<S> = static_cast<int>(S::rank());
 
 // A view in the library's own form; every other source as it is.
 template <class S>

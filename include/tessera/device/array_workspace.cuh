@@ -1,4 +1,4 @@
-// What the operations on whole arrays ask of their workspace and their arrays.
+// What the operations on whole arrays take of their workspace.
 #pragma once
 
 #include <cstddef>
@@ -42,18 +42,31 @@ class workspace_parts {
   std::size_t bytes_ = 0;
 };
 
-// Throws usage_error where an array that has elements is null. Sources that are computed have no address.
-template <class S>
-void require_memory(char const* call, char const* what, S const& array) {
-  if constexpr (requires { array.data_handle(); }) {
-    if (array.size() > 0 && array.data_handle() == nullptr) throw usage_error(std::string(call) + ": the " + what + " is null");
-  }
+// What `take(parts)` takes of a workspace: how many bytes that is, and from one that the caller gave, in the name of `call`.
+template <class Take>
+std::size_t workspace_bytes(Take const& take) {
+  workspace_parts parts;
+  (void)take(parts);
+  return parts.bytes();
+}
+template <class Take>
+auto take_workspace(char const* call, workspace_view const& workspace, Take const& take) {
+  workspace_parts parts(call, workspace, workspace_bytes(take));
+  return take(parts);
 }
 
-inline void require_extent_is(char const* call, char const* what, std::int64_t got, std::int64_t wanted) {
-  if (got != wanted) {
-    throw usage_error(std::string(call) + ": " + what + " " + std::to_string(got) + " elements; " + std::to_string(wanted) + " are needed");
+// The header and so many nodes of a look-back.
+template <class T>
+struct lookback_workspace {
+  lookback_header* header;
+  node_word<T>* words;
+
+  static lookback_workspace take(std::int64_t count, workspace_parts& parts) {
+    lookback_workspace taken{};
+    taken.header = parts.take<lookback_header>(1);
+    taken.words = parts.take<node_word<T>>(count);
+    return taken;
   }
-}
+};
 
 }  // namespace tessera::inline v0_1::detail

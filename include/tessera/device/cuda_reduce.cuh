@@ -10,8 +10,10 @@
 #include <tessera/accumulate.hpp>
 #include <tessera/arithmetic.hpp>
 #include <tessera/determinism.hpp>
+#include <tessera/device/array_checks.hpp>
 #include <tessera/device/array_workspace.cuh>
 #include <tessera/device/reduce_kernel.cuh>
+#include <tessera/device/reductions.hpp>
 #include <tessera/launch/cuda_backend.cuh>
 #include <tessera/source.hpp>
 #include <tessera/view.hpp>
@@ -34,33 +36,14 @@ void launch_reduce(cuda_backend const& backend, char const* call, Arguments& arg
   launch_kernel(backend, call, &reduce_kernel<Threads, Rows, Collected, Arguments>, ceil_div(tiles, pieces), Threads, 0, arguments);
 }
 
-// How a sum becomes the result.
-template <class T, class Out>
-struct store_sum {
-  TESSERA_TILE Out operator()(T const& sum) const { return conversion<Out, T>::of(canonical(sum)); }
-};
-template <class T, class Out, class Operation>
-struct store_sum_from {
-  T initial;
-  Operation operation;
-  TESSERA_CALLS_ARGUMENT
-  TESSERA_TILE Out operator()(T const& sum) const { return conversion<Out, T>::of(canonical(operation(initial, sum))); }
-};
-template <class T, class Out>
-struct store_mean {
-  std::int64_t count;
-  TESSERA_TILE Out operator()(T const& sum) const {
-    return conversion<Out, T>::of(canonical(divide(sum, static_cast<T>(count))));
-  }
-};
-template <class T>
-struct store_index {
-  TESSERA_TILE std::int64_t operator()(indexed<T> const& found) const { return found.index; }
-};
-
 template <class T>
 __global__ void store_value_kernel(T* out, T value) {
   *out = value;
+}
+
+template <class T>
+lookback_workspace<T> take_reduce_workspace(workspace_parts& parts) {
+  return lookback_workspace<T>::take(most_reduce_runs, parts);
 }
 
 template <class T, class Source, class Out, class Operation, class Finish>
@@ -69,20 +52,15 @@ void reduce_on_device(cuda_backend const& backend, char const* call, Source cons
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
   auto const in = as_source(source);
   using In = cuda::std::remove_const_t<decltype(in)>;
-  static_assert(source_of_one_dimension<In>, "a reduction's array has one dimension");
+  static_assert(source_rank<In> == 1, "a reduction's array has one dimension");
   check_nothing_pending(call);
-  if (out == nullptr) throw usage_error(std::string(call) + ": the output is null");
+  check_result(call, out);
   require_memory(call, "input", in);
   std::int64_t const count = in.extent(0);
   if (count == 0) return;
-  workspace_parts sizes;
-  (void)sizes.take<lookback_header>(1);
-  (void)sizes.take<node_word<T>>(most_reduce_runs);
-  workspace_parts parts(call, workspace, sizes.bytes());
-  reduce_arguments<In, T, Operation, Finish, Out> arguments{in,  count,   is_contiguous(in), operation, finish,
-                                                            out, nullptr, nullptr,           1};
-  arguments.header = parts.take<lookback_header>(1);
-  arguments.words = parts.take<node_word<T>>(most_reduce_runs);
+  auto const taken = take_workspace(call, workspace, take_reduce_workspace<T>);
+  reduce_arguments<In, T, Operation, Finish, Out> arguments{in,  count,        is_contiguous(in), operation, finish,
+                                                            out, taken.header, taken.words,       1};
   constexpr int width = decltype(arguments)::width;
   constexpr int several = width <= 4 ? 8 : (width == 8 ? 4 : 2);
   if (count * static_cast<std::int64_t>(16 / width) <= (1 << 20)) {
@@ -94,19 +72,6 @@ void reduce_on_device(cuda_backend const& backend, char const* call, Source cons
   }
 }
 
-// The elements with their indices.
-template <class S>
-struct with_indices {
-  S source;
-  using value_type = source_value<S>;
-  TESSERA_TILE constexpr std::int64_t extent(int) const { return source.extent(0); }
-  TESSERA_CALLS_ARGUMENT
-  TESSERA_TILE auto operator()(std::int64_t i) const {
-    using accumulator = accumulator_t<minimum, value_type>;
-    return indexed<accumulator>{conversion<accumulator, value_type>::of(source(i)), i};
-  }
-};
-
 template <class Order, class Source>
 void arg_reduce_on_device(cuda_backend const& backend, char const* call, Source const& source, std::int64_t* out,
                           workspace_view const& workspace) {
@@ -116,15 +81,6 @@ void arg_reduce_on_device(cuda_backend const& backend, char const* call, Source 
   reduce_on_device<T>(backend, call, pairs, out, workspace, first_of<Order>{}, store_index<decltype(T::value)>{});
 }
 
-// fl(a * b) in the accumulator's type.
-template <class A>
-struct product_in {
-  template <class X, class Y>
-  TESSERA_TILE A operator()(X const& x, Y const& y) const {
-    return multiply(conversion<A, X>::of(x), conversion<A, Y>::of(y));
-  }
-};
-
 }  // namespace detail
 
 // Bytes of workspace for a reduction whose elements are joined as values of type T (the accumulator; for arg_min and arg_max indexed<T>),
@@ -132,10 +88,7 @@ struct product_in {
 // launch that was aborted, zero it again.
 template <class T>
 std::size_t reduce_workspace_bytes() {
-  detail::workspace_parts parts;
-  (void)parts.take<detail::lookback_header>(1);
-  (void)parts.take<detail::node_word<T>>(detail::most_reduce_runs);
-  return parts.bytes();
+  return detail::workspace_bytes(detail::take_reduce_workspace<T>);
 }
 
 // *out = D(in[0] .. in[n-1]), on the device; of no elements, *out is left alone. `in` is a source: a view of any stride and alignment,

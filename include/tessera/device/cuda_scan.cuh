@@ -10,6 +10,7 @@
 
 #include <tessera/accumulate.hpp>
 #include <tessera/determinism.hpp>
+#include <tessera/device/array_checks.hpp>
 #include <tessera/device/array_workspace.cuh>
 #include <tessera/device/scan_kernels.cuh>
 #include <tessera/launch/cuda_backend.cuh>
@@ -84,13 +85,11 @@ void launch_scan(cuda_backend const& backend, char const* call, Arguments& argum
 }
 
 template <class T>
-std::size_t scan_workspace_for(std::int64_t count, workspace_parts& parts, lookback_header*& header, node_word<T>*& words) {
-  header = parts.take<lookback_header>(1);
+lookback_workspace<T> take_scan_workspace(std::int64_t count, workspace_parts& parts) {
   // The smallest tiles give the most nodes.
-  words =
-      parts.take<node_word<T>>(std::max(make_lookback_layout(ceil_div(count, least_scan_tile(count))).words,
-                                        make_lookback_layout(ceil_div(std::min(count, small_scan), least_scan_tile(small_scan))).words));
-  return parts.bytes();
+  auto const words = [](std::int64_t elements, std::int64_t tile) { return make_lookback_layout(ceil_div(elements, tile)).words; };
+  return lookback_workspace<T>::take(std::max(words(count, least_scan_tile(count)), words(std::min(count, small_scan), least_scan_tile(0))),
+                                     parts);
 }
 
 template <scan_direction Direction, bool Exclusive, class Source, class View, class Operation, class T>
@@ -105,17 +104,11 @@ void scan_on_device(cuda_backend const& backend, char const* call, Source const&
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
   check_nothing_pending(call);
   std::int64_t const count = in.extent(0);
-  require_extent_is(call, "the output has", out.extent(0), count);
-  check_distinct_elements(out, call);
-  require_memory(call, "input", in);
-  require_memory(call, "output", out);
+  check_scan(call, in, out);
   if (count == 0) return;
+  auto const taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_scan_workspace<T>(count, parts); });
   scan_arguments<Direction, Exclusive, In, Out, T, Operation> arguments{
-      in, out, count, 0, 0, has_initial, is_contiguous(in), is_contiguous(out), initial, operation, nullptr, {}};
-  workspace_parts count_only;
-  std::size_t const needed = scan_workspace_for<T>(count, count_only, arguments.header, arguments.nodes.words);
-  workspace_parts parts(call, workspace, needed);
-  scan_workspace_for<T>(count, parts, arguments.header, arguments.nodes.words);
+      in, out, count, 0, 0, has_initial, is_contiguous(in), is_contiguous(out), initial, operation, taken.header, {taken.words, {}}};
   launch_scan(backend, call, arguments);
 }
 
@@ -127,10 +120,7 @@ void scan_on_device(cuda_backend const& backend, char const* call, Source const&
 // aborted, zero it again.
 template <class T>
 std::size_t scan_workspace_bytes(std::int64_t count) {
-  detail::workspace_parts parts;
-  detail::lookback_header* header = nullptr;
-  detail::node_word<T>* words = nullptr;
-  return detail::scan_workspace_for<T>(count, parts, header, words);
+  return detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_scan_workspace<T>(count, parts); });
 }
 
 // out[i] = D(in[0] .. in[i]); with `backward`, D(in[n-1] .. in[i]). `in` is a source of n elements: a view of any stride and alignment,
@@ -167,7 +157,7 @@ template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, cl
   requires operator_on<Operation, accumulator_t<Operation, typename View::element_type>>
 void exclusive_scan(cuda_backend const& backend, Source const& in, View const& out, workspace_view const& workspace,
                     Operation const& operation = {}) {
-  static_assert(cuda::std::is_base_of_v<plus, Operation>, "exclusive_scan: name an initial value; only a sum begins with +0 by itself");
+  static_assert(detail::is_sum<Operation>, "exclusive_scan: name an initial value; only a sum begins with +0 by itself");
   using T = accumulator_t<Operation, typename View::element_type>;
   detail::scan_on_device<Direction, true>(backend, "exclusive_scan", in, out, T{}, true, workspace, operation);
 }

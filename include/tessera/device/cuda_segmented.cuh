@@ -9,6 +9,7 @@
 
 #include <tessera/accumulate.hpp>
 #include <tessera/determinism.hpp>
+#include <tessera/device/array_checks.hpp>
 #include <tessera/device/array_workspace.cuh>
 #include <tessera/device/segmented_kernel.cuh>
 #include <tessera/launch/cuda_backend.cuh>
@@ -20,26 +21,6 @@
 namespace tessera::inline v0_1 {
 
 namespace detail {
-
-template <class I>
-void check_segments(char const*, segments_at<I> const&, std::int64_t) {}
-template <class F>
-void check_segments(char const* call, segments_from_flags<F> const& segments, std::int64_t count) {
-  require_extent_is(call, "the flags have", segments.flags.extent(0), count);
-}
-template <class K>
-void check_segments(char const* call, segments_by_key<K> const& segments, std::int64_t count) {
-  require_extent_is(call, "the keys have", segments.keys.extent(0), count);
-}
-inline void check_segments(char const* call, segments_of_length const& segments, std::int64_t count) {
-  if (segments.length * segments.number != count) {
-    throw usage_error(std::string(call) + ": " + std::to_string(segments.number) + " segments of length " +
-                      std::to_string(segments.length) + " are not the array's " + std::to_string(count) + " elements");
-  }
-}
-
-template <class Segments>
-inline constexpr bool has_count = requires(Segments const& s) { s.count(); };
 
 template <class T>
 struct segmented_workspace {
@@ -56,53 +37,6 @@ segmented_workspace<T> take_segmented_workspace(std::int64_t count, workspace_pa
   taken.heads = parts.take<node_word<std::int64_t>>(words);
   return taken;
 }
-
-template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
-void segmented_on_device(cuda_backend const& backend, char const* call, Source const& source, Segments const& segments, View const& array,
-                         T const& initial, bool has_initial, workspace_view const& workspace, Operation const& operation) {
-  auto const in = as_source(source);
-  auto const out = as_view(array);
-  using In = cuda::std::remove_const_t<decltype(in)>;
-  using Out = cuda::std::remove_const_t<decltype(out)>;
-  static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
-  using arguments_type = segmented_arguments<Direction, Result, In, Segments, Out, T, Operation>;
-  require_memory(call, "input", in);
-  require_memory(call, "output", out);
-  std::int64_t const count = in.extent(0);
-  if (count == 0) return;
-  workspace_parts sizes;
-  (void)take_segmented_workspace<T>(count, sizes);
-  workspace_parts parts(call, workspace, sizes.bytes());
-  auto const taken = take_segmented_workspace<T>(count, parts);
-  std::int64_t const windows = ceil_div(count, segmented_window<T>);
-  auto const layout = make_lookback_layout(windows);
-  arguments_type const arguments{in,
-                                 segments,
-                                 out,
-                                 count,
-                                 static_cast<std::uint32_t>(windows),
-                                 has_initial,
-                                 initial,
-                                 operation,
-                                 taken.header,
-                                 {taken.words, layout},
-                                 {taken.heads, layout}};
-  launch_kernel(backend, call, &segmented_kernel<arguments_type>, windows, arguments_type::threads, arguments_type::shared_bytes,
-                arguments);
-}
-
-template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
-void segmented_scan_on_device(cuda_backend const& backend, char const* call, Source const& in, Segments const& segments, View const& out,
-                              T const& initial, workspace_view const& workspace, Operation const& operation) {
-  static_assert(View::rank() == 1, "a scan's arrays have one dimension");
-  check_nothing_pending(call);
-  require_extent_is(call, "the output has", static_cast<std::int64_t>(out.extent(0)), in.extent(0));
-  check_distinct_elements(out, call);
-  check_segments(call, segments, in.extent(0));
-  segmented_on_device<Direction, Result>(backend, call, in, segments, out, initial, false, workspace, operation);
-}
-
-// ---- reductions ---------------------------------------------------------------------------------------------------------------------
 
 // Sets the elements of an output of `columns` columns: of all segments, or of those that have elements.
 template <class Out, class Segments, class T>
@@ -125,6 +59,50 @@ void prepare_output(cuda_backend const& backend, char const* call, Out const& ou
   if (blocks > 0)
     launch_kernel(backend, call, &prepare_output_kernel<Out, Segments, T>, blocks, 256, 0, out, columns, segments, count, also_empty,
                   value);
+}
+
+template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
+void segmented_on_device(cuda_backend const& backend, char const* call, Source const& source, Segments const& segments, View const& array,
+                         T const& initial, bool has_initial, workspace_view const& workspace, Operation const& operation) {
+  auto const in = as_source(source);
+  auto const out = as_view(array);
+  using In = cuda::std::remove_const_t<decltype(in)>;
+  using Out = cuda::std::remove_const_t<decltype(out)>;
+  static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
+  using arguments_type = segmented_arguments<Direction, Result, In, Segments, Out, T, Operation>;
+  std::int64_t const count = in.extent(0);
+  segmented_workspace<T> taken{};
+  if (count > 0)
+    taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_segmented_workspace<T>(count, parts); });
+  if constexpr (Result == segmented_result::reduced) {
+    if (has_initial) prepare_output(backend, call, out, 1, segments, count, true, conversion<typename Out::element_type, T>::of(initial));
+  }
+  if (count == 0) return;
+  std::int64_t const windows = ceil_div(count, segmented_window<T>);
+  auto const layout = make_lookback_layout(windows);
+  arguments_type const arguments{in,
+                                 segments,
+                                 out,
+                                 count,
+                                 static_cast<std::uint32_t>(windows),
+                                 has_initial,
+                                 initial,
+                                 operation,
+                                 taken.header,
+                                 {taken.words, layout},
+                                 {taken.heads, layout}};
+  launch_kernel(backend, call, &segmented_kernel<arguments_type>, windows, arguments_type::threads, arguments_type::shared_bytes,
+                arguments);
+}
+
+template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
+void segmented_scan_on_device(cuda_backend const& backend, char const* call, Source const& in, Segments const& segments, View const& out,
+                              T const& initial, workspace_view const& workspace, Operation const& operation) {
+  static_assert(View::rank() == 1, "a scan's arrays have one dimension");
+  check_nothing_pending(call);
+  check_scan(call, in, out);
+  check_segments(call, segments, in.extent(0));
+  segmented_on_device<Direction, Result>(backend, call, in, segments, out, initial, false, workspace, operation);
 }
 
 // Rows as the records of a resolve, which lie in order already: each row's segment is its key.
@@ -154,6 +132,7 @@ struct row_reduction_workspace {
 template <class T>
 row_reduction_workspace<T> take_row_reduction_workspace(std::int64_t count, std::int64_t columns, workspace_parts& parts) {
   row_reduction_workspace<T> taken{};
+  (void)take_segmented_workspace<T>(count, parts);  // is left as it is, for the operations that look back
   taken.climb = make_climb_layout(count);
   taken.number = parts.take<std::uint32_t>(1);
   taken.keys = parts.take<std::uint32_t>(count);
@@ -183,16 +162,12 @@ void reduce_rows_on_device(cuda_backend const& backend, char const* call, In con
                            T const& initial, bool has_initial, workspace_view const& workspace, Operation const& operation) {
   using element = typename Out::element_type;
   std::int64_t const count = in.extent(0), columns = in.extent(1);
-  require_extent_is(call, "a row of the output has", out.extent(1), columns);
-  if (columns == 0) return;
-  if (are_records<In, Out, Operation>(in, out)) {
+  if (columns > 1 && are_records<In, Out, Operation>(in, out)) {
     if constexpr (cuda::std::is_same_v<element, float> || cuda::std::is_same_v<element, double>) {
+      auto const taken = take_workspace(
+          call, workspace, [&](workspace_parts& parts) { return take_row_reduction_workspace<element>(count, columns, parts); });
       // out = fl(old + D), and -0.0 + D is D.
       prepare_output(backend, call, out, columns, segments, count, has_initial, has_initial ? initial : plus::identity<element>());
-      workspace_parts sizes;
-      (void)take_row_reduction_workspace<element>(count, columns, sizes);
-      workspace_parts parts(call, workspace, sizes.bytes());
-      auto const taken = take_row_reduction_workspace<element>(count, columns, parts);
       if (count == 0) return;
       launch_kernel(backend, call, &row_records_kernel<Segments>, std::min<std::int64_t>(ceil_div(count, 256), 1 << 14), 256, 0, segments,
                     count, taken.keys, taken.places, taken.number);
@@ -208,11 +183,8 @@ void reduce_rows_on_device(cuda_backend const& backend, char const* call, In con
     return;
   }
   for (std::int64_t column_number = 0; column_number < columns; ++column_number) {
-    auto const column_out = column(out, column_number);
-    if (has_initial)
-      prepare_output(backend, call, column_out, 1, segments, count, true, conversion<element, T>::of(initial));
-    segmented_on_device<forward, segmented_result::reduced>(backend, call, column(in, column_number), segments, column_out, initial,
-                                                            has_initial, workspace, operation);
+    segmented_on_device<forward, segmented_result::reduced>(backend, call, column(in, column_number), segments, column(out, column_number),
+                                                            initial, has_initial, workspace, operation);
   }
 }
 
@@ -225,17 +197,14 @@ void segmented_reduce_on_device(cuda_backend const& backend, Source const& sourc
   if constexpr (has_count<Segments>) {
     auto const in = as_source(source);
     auto const out = as_view(array);
+    static_assert(source_rank<Source> == static_cast<int>(View::rank()) && View::rank() <= 2,
+                  "segmented_reduce: arrays have one dimension, or rows and columns");
     check_nothing_pending(call);
     check_segments(call, segments, in.extent(0));
-    require_extent_is(call, "the output has", out.extent(0), segments.count());
-    check_distinct_elements(out, call);
+    check_segmented_result(call, in, segments, out);
     if constexpr (decltype(out)::rank() == 1) {
-      using element = typename View::element_type;
-      if (has_initial) prepare_output(backend, call, out, 1, segments, in.extent(0), true, conversion<element, T>::of(initial));
       segmented_on_device<forward, segmented_result::reduced>(backend, call, in, segments, out, initial, has_initial, workspace, operation);
     } else {
-      static_assert(decltype(in)::rank() == 2 && decltype(out)::rank() == 2,
-                    "segmented_reduce: arrays have one dimension, or rows and columns");
       reduce_rows_on_device(backend, call, in, segments, out, initial, has_initial, workspace, operation);
     }
   }
@@ -248,9 +217,7 @@ void segmented_reduce_on_device(cuda_backend const& backend, Source const& sourc
 // to that many elements, one at a time. After a launch that was aborted, zero it again.
 template <class T>
 std::size_t segmented_scan_workspace_bytes(std::int64_t count) {
-  detail::workspace_parts parts;
-  (void)detail::take_segmented_workspace<T>(count, parts);
-  return parts.bytes();
+  return detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_segmented_workspace<T>(count, parts); });
 }
 
 // Each segment's inclusive scan, as if it were an array alone: segments_at, segments_of_length, segments_from_flags or segments_by_key;
@@ -279,13 +246,9 @@ void segmented_exclusive_scan(cuda_backend const& backend, Source const& in, Seg
 // aborted, zero it again.
 template <class T>
 std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t columns = 1) {
-  std::size_t bytes = segmented_scan_workspace_bytes<T>(count);
-  if (columns > 1) {
-    detail::workspace_parts parts;
-    (void)detail::take_row_reduction_workspace<T>(count, columns, parts);
-    bytes = std::max(bytes, parts.bytes());
-  }
-  return bytes;
+  if (columns <= 1) return segmented_scan_workspace_bytes<T>(count);
+  return detail::workspace_bytes(
+      [&](detail::workspace_parts& parts) { return detail::take_row_reduction_workspace<T>(count, columns, parts); });
 }
 
 // out[k] = D(segment k); of an empty segment, out[k] is left alone. `in` is a source of n elements and `out` a view of segments.count(), or

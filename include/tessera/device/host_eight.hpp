@@ -36,13 +36,6 @@ struct vector_of<8, false> {
 };
 
 template <class Operation>
-inline constexpr bool is_sum = false;
-template <>
-inline constexpr bool is_sum<plus> = true;
-template <class A>
-inline constexpr bool is_sum<accumulate_as<A, plus>> = true;
-
-template <class Operation>
 inline constexpr bool is_least = false;
 template <>
 inline constexpr bool is_least<minimum> = true;

@@ -57,12 +57,6 @@ template <int Nodes, class A, class Operation>
 
 // --- Reading and writing
 
-// Dimensions of a source.
-template <class In>
-inline constexpr int source_rank = 1;
-template <array_like In>
-inline constexpr int source_rank<In> = static_cast<int>(In::rank());
-
 // The elements of a source by their position in the direction, as accumulators.
 template <class A, scan_direction Direction, class Source>
 class block_reader {

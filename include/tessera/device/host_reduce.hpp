@@ -2,16 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <cuda/std/type_traits>
 
 #include <tessera/accumulate.hpp>
 #include <tessera/arithmetic.hpp>
 #include <tessera/determinism.hpp>
+#include <tessera/device/array_checks.hpp>
 #include <tessera/device/host_nodes.hpp>
 #include <tessera/device/host_pieces.hpp>
-#include <tessera/error.hpp>
+#include <tessera/device/reductions.hpp>
 #include <tessera/launch/host_backend.hpp>
 #include <tessera/source.hpp>
 #include <tessera/view.hpp>
@@ -28,51 +28,13 @@ void reduce_on_host(host_backend<Lanes> const& backend, In const& in, Operation 
   reduce_pieces<A>(backend.cores, pieces_by_start(whole_array{in.extent(0)}, piece_leaves<A>), in, operation, emit);
 }
 
-template <class T>
-void check_result(char const* call, T* out) {
-  if (out == nullptr) throw usage_error(std::string(call) + ": the result's address is null; it takes 1 element");
-}
-
-// What a result becomes in memory.
-template <class T, class A>
-T finished(A const& value) {
-  return conversion<T, A>::of(canonical(value));
-}
-
-// The products of two sources, each rounded.
-template <class A, class First, class Second>
-class products {
- public:
-  products(First const& first, Second const& second) : first_(first), second_(second) {}
-  std::int64_t extent(int) const { return first_.extent(0); }
-  A operator()(std::int64_t i) const {
-    return multiply(A(conversion<A, source_value<First>>::of(first_(i))), A(conversion<A, source_value<Second>>::of(second_(i))));
-  }
-
- private:
-  First first_;
-  Second second_;
-};
-
-// The elements of a source and where they are.
-template <class Value, class In>
-class located {
- public:
-  explicit located(In const& in) : in_(in) {}
-  std::int64_t extent(int) const { return in_.extent(0); }
-  indexed<Value> operator()(std::int64_t i) const { return {conversion<Value, source_value<In>>::of(in_(i)), i}; }
-
- private:
-  In in_;
-};
-
 template <class Order, class In, int Lanes>
 void find_first_on_host(char const* call, host_backend<Lanes> const& backend, In const& in, std::int64_t* out) {
   static_assert(source_rank<In> == 1, "arg_min, arg_max: the array has one dimension");
-  using A = indexed<accumulator_t<Order, source_value<In>>>;
+  using A = source_value<with_indices<In>>;
   check_result(call, out);
-  reduce_on_host<A>(backend, located<decltype(A::value), In>(in), first_of<Order>{}, [&](A const* found) {
-    if (found != nullptr) *out = found->index;
+  reduce_on_host<A>(backend, with_indices<In>{in}, first_of<Order>{}, [&](A const* found) {
+    if (found != nullptr) *out = store_index<decltype(A::value)>{}(*found);
   });
 }
 
@@ -89,7 +51,7 @@ void reduce(host_backend<Lanes> const& backend, In const& in, T* out, Operation 
   detail::check_result("reduce", out);
   if constexpr (detail::source_rank<In> == 1) {
     detail::reduce_on_host<A>(backend, detail::as_source(in), operation, [&](A const* sum) {
-      if (sum != nullptr) *out = detail::finished<T>(*sum);
+      if (sum != nullptr) *out = detail::store_sum<A, T>{}(*sum);
     });
   }
 }
@@ -103,7 +65,7 @@ void reduce(host_backend<Lanes> const& backend, In const& in, T* out,
   detail::check_result("reduce", out);
   if constexpr (detail::source_rank<In> == 1) {
     detail::reduce_on_host<A>(backend, detail::as_source(in), operation, [&](A const* sum) {
-      *out = sum != nullptr ? detail::finished<T>(operation(initial, *sum)) : T(detail::conversion<T, A>::of(initial));
+      *out = sum != nullptr ? detail::store_sum_from<A, T, Operation>{initial, operation}(*sum) : T(detail::conversion<T, A>::of(initial));
     });
   }
 }
@@ -118,7 +80,7 @@ void mean(host_backend<Lanes> const& backend, In const& in, T* out, Operation co
   if constexpr (detail::source_rank<In> == 1 && cuda::std::is_floating_point_v<A>) {
     auto const from = detail::as_source(in);
     detail::reduce_on_host<A>(backend, from, operation, [&](A const* sum) {
-      if (sum != nullptr) *out = detail::finished<T>(divide(*sum, A(detail::conversion<A, std::int64_t>::of(from.extent(0)))));
+      if (sum != nullptr) *out = detail::store_mean<A, T>{from.extent(0)}(*sum);
     });
   }
 }
@@ -133,13 +95,10 @@ void dot(host_backend<Lanes> const& backend, First const& a, Second const& b, T*
   if constexpr (detail::source_rank<First> == 1 && detail::source_rank<Second> == 1) {
     auto const first = detail::as_source(a);
     auto const second = detail::as_source(b);
-    if (first.extent(0) != second.extent(0)) {
-      throw usage_error("dot: the first array has " + std::to_string(first.extent(0)) + " elements, the second " +
-                        std::to_string(second.extent(0)));
-    }
-    using source_type = detail::products<A, decltype(first), decltype(second)>;
-    detail::reduce_on_host<A>(backend, source_type(first, second), operation, [&](A const* sum) {
-      if (sum != nullptr) *out = detail::finished<T>(*sum);
+    detail::require_extent_is("dot", "the second array has", second.extent(0), first.extent(0));
+    auto const products = transformed(detail::product_in<A>{}, first, second);
+    detail::reduce_on_host<A>(backend, products, operation, [&](A const* sum) {
+      if (sum != nullptr) *out = detail::store_sum<A, T>{}(*sum);
     });
   }
 }

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <cuda/std/type_traits>
 
 #include <tessera/accumulate.hpp>
 #include <tessera/arithmetic.hpp>
 #include <tessera/determinism.hpp>
+#include <tessera/device/array_checks.hpp>
 #include <tessera/device/host_nodes.hpp>
 #include <tessera/device/host_pieces.hpp>
-#include <tessera/error.hpp>
 #include <tessera/launch/host_backend.hpp>
 #include <tessera/source.hpp>
 #include <tessera/tile/scan.hpp>
@@ -24,18 +23,6 @@ namespace detail {
 template <class Operation, class Out>
 using accumulator_for = accumulator_t<Operation, typename Out::element_type>;
 
-template <class Out>
-void check_scan(char const* call, std::int64_t count, Out const& out) {
-  if (out.extent(0) != count) {
-    throw usage_error(std::string(call) + ": the input has " + std::to_string(count) + " elements, the output " +
-                      std::to_string(out.extent(0)));
-  }
-  if (count > 0 && out.data_handle() == nullptr) {
-    throw usage_error(std::string(call) + ": the output is null; it takes " + std::to_string(count) + " elements");
-  }
-  check_distinct_elements(out, call);
-}
-
 template <scan_direction Direction, bool Exclusive, class A, class In, class Out, class Operation, int Lanes>
 void scan_on_host(char const* call, host_backend<Lanes> const& backend, In const& in, Out const& out, node_stack<A> const& initial,
                   Operation const& operation) {
@@ -44,7 +31,7 @@ void scan_on_host(char const* call, host_backend<Lanes> const& backend, In const
     auto const from = as_source(in);
     auto const to = as_view(out);
     std::int64_t const count = from.extent(0);
-    check_scan(call, count, to);
+    check_scan(call, from, to);
     if (count == 0) return;
     check_host_arithmetic();
     scan_pieces<Direction, Exclusive, A>(backend.cores, pieces_by_start(whole_array{count}, piece_leaves<A>), from, to, initial, operation);

@@ -14,11 +14,13 @@
 #include <tessera/accumulate.hpp>
 #include <tessera/arithmetic.hpp>
 #include <tessera/determinism.hpp>
+#include <tessera/device/array_checks.hpp>
 #include <tessera/device/host_eight.hpp>
 #include <tessera/device/host_nodes.hpp>
 #include <tessera/device/host_pieces.hpp>
 #include <tessera/device/host_reduce.hpp>
 #include <tessera/device/host_scan.hpp>
+#include <tessera/device/reductions.hpp>
 #include <tessera/error.hpp>
 #include <tessera/launch/host_backend.hpp>
 #include <tessera/segments.hpp>
@@ -190,21 +192,6 @@ class pieces_by_head {
 
 // --- Segments of a scan
 
-inline void check_described(char const* call, char const* what, std::int64_t described, std::int64_t elements) {
-  if (described != elements) {
-    throw usage_error(std::string(call) + ": the input has " + std::to_string(elements) + " elements, the segments have " +
-                      std::to_string(described) + " " + what);
-  }
-}
-
-inline void check_lengths(char const* call, segments_of_length const& segments, std::int64_t elements) {
-  bool const fits = segments.length == 0 || segments.number <= elements / segments.length;
-  if (!fits || segments.length * segments.number != elements) {
-    throw usage_error(std::string(call) + ": " + std::to_string(segments.number) + " segments of length " +
-                      std::to_string(segments.length) + " are not the " + std::to_string(elements) + " elements of the input");
-  }
-}
-
 // use(pieces) with the pieces, of `piece` elements, of the segments of `elements` elements.
 template <scan_direction Direction, class I, class Use>
 void with_scan_pieces(char const* call, segments_at<I> const& segments, std::int64_t elements, std::int64_t piece, int cores,
@@ -213,23 +200,19 @@ void with_scan_pieces(char const* call, segments_at<I> const& segments, std::int
   use(pieces_by_start(starts_at_offsets<Direction, I>{segments.offsets, elements}, piece));
 }
 template <scan_direction Direction, class Use>
-void with_scan_pieces(char const* call, segments_of_length const& segments, std::int64_t elements, std::int64_t piece, int,
-                      Use const& use) {
-  check_lengths(call, segments, elements);
+void with_scan_pieces(char const*, segments_of_length const& segments, std::int64_t, std::int64_t piece, int, Use const& use) {
   use(pieces_by_start(starts_at_multiples{segments.length, segments.number}, piece));
 }
 template <scan_direction Direction, class F, class Use>
-void with_scan_pieces(char const* call, segments_from_flags<F> const& segments, std::int64_t elements, std::int64_t piece, int cores,
+void with_scan_pieces(char const*, segments_from_flags<F> const& segments, std::int64_t elements, std::int64_t piece, int cores,
                       Use const& use) {
-  check_described(call, "flags", segments.flags.extent(0), elements);
   // Backward, a segment starts at the element in front of a flag.
   use(pieces_by_head(elements, piece, cores,
                      [&](std::int64_t position) { return segments.flags(Direction == forward ? position : elements - position) != F{}; }));
 }
 template <scan_direction Direction, class K, class Use>
-void with_scan_pieces(char const* call, segments_by_key<K> const& segments, std::int64_t elements, std::int64_t piece, int cores,
+void with_scan_pieces(char const*, segments_by_key<K> const& segments, std::int64_t elements, std::int64_t piece, int cores,
                       Use const& use) {
-  check_described(call, "keys", segments.keys.extent(0), elements);
   use(pieces_by_head(elements, piece, cores, [&](std::int64_t position) {
     std::int64_t const later = Direction == forward ? position : elements - position;
     return segments.keys(later) != segments.keys(later - 1);
@@ -244,7 +227,8 @@ void segmented_scan_on_host(char const* call, host_backend<Lanes> const& backend
     auto const from = as_source(in);
     auto const to = as_view(out);
     std::int64_t const count = from.extent(0);
-    check_scan(call, count, to);
+    check_scan(call, from, to);
+    check_segments(call, segments, count);
     check_host_arithmetic();
     with_scan_pieces<Direction>(call, segments, count, piece_leaves<A>, backend.cores, [&](auto const& pieces) {
       scan_pieces<Direction, Exclusive, A>(backend.cores, pieces, from, to, initial, operation);
@@ -254,11 +238,6 @@ void segmented_scan_on_host(char const* call, host_backend<Lanes> const& backend
 
 // --- Segments of a reduction
 
-template <class Segments>
-inline constexpr bool has_no_count = false;
-template <class F>
-inline constexpr bool has_no_count<segments_from_flags<F>> = true;
-
 // use(starts) with the starts of the segments of `elements` elements.
 template <class I, class Use>
 void with_starts(char const* call, segments_at<I> const& segments, std::int64_t elements, int cores, Use const& use) {
@@ -266,13 +245,11 @@ void with_starts(char const* call, segments_at<I> const& segments, std::int64_t 
   use(starts_at_offsets<forward, I>{segments.offsets, elements});
 }
 template <class Use>
-void with_starts(char const* call, segments_of_length const& segments, std::int64_t elements, int, Use const& use) {
-  check_lengths(call, segments, elements);
+void with_starts(char const*, segments_of_length const& segments, std::int64_t, int, Use const& use) {
   use(starts_at_multiples{segments.length, segments.number});
 }
 template <class K, class Use>
 void with_starts(char const* call, segments_by_key<K> const& segments, std::int64_t elements, int cores, Use const& use) {
-  check_described(call, "keys", segments.keys.extent(0), elements);
   std::vector<std::int64_t> const offsets = offsets_of_keys(call, segments, cores);
   std::int64_t const* const data = offsets.data();
   use(starts_at_offsets<forward, std::int64_t>{make_view(data, {offsets.size()}), elements});
@@ -377,32 +354,20 @@ void reduce_row_pieces(int cores, Pieces const& pieces, In const& in, Operation 
 template <class A, class In, class Segments, class Out, class Operation, class Finish, int Lanes>
 void segmented_reduce_on_host(host_backend<Lanes> const& backend, In const& in, Segments const& segments, Out const& out,
                               Operation const& operation, Finish const& finish) {
-  static_assert(!has_no_count<Segments>,
+  static_assert(has_count<Segments>,
                 "segmented_reduce: flags do not say how many segments there are; use segments_at, segments_of_length or segments_by_key");
   static_assert((source_rank<In> == 1 || source_rank<In> == 2) && static_cast<int>(Out::rank()) == source_rank<In>,
                 "segmented_reduce: the input has one dimension, or two and rows are added; the output has as many");
-  if constexpr (!has_no_count<Segments> && (source_rank<In> == 1 || source_rank<In> == 2) &&
+  if constexpr (has_count<Segments> && (source_rank<In> == 1 || source_rank<In> == 2) &&
                 static_cast<int>(Out::rank()) == source_rank<In>) {
     char const* const call = "segmented_reduce";
     auto const from = as_source(in);
     auto const to = as_view(out);
     std::int64_t const elements = from.extent(0), number = segments.count();
-    if (to.extent(0) != number) {
-      throw usage_error(std::string(call) + ": there are " + std::to_string(number) + " segments, the output has " +
-                        std::to_string(to.extent(0)) + (Out::rank() == 2 ? " rows" : " elements"));
-    }
     std::int64_t columns = 1;
-    if constexpr (Out::rank() == 2) {
-      columns = from.extent(1);
-      if (to.extent(1) != columns) {
-        throw usage_error(std::string(call) + ": the input has " + std::to_string(columns) + " columns, the output " +
-                          std::to_string(to.extent(1)));
-      }
-    }
-    if (number > 0 && columns > 0 && to.data_handle() == nullptr) {
-      throw usage_error(std::string(call) + ": the output is null; it takes " + std::to_string(number) + " segments");
-    }
-    check_distinct_elements(to, call);
+    if constexpr (Out::rank() == 2) columns = from.extent(1);
+    check_segmented_result(call, from, segments, to);
+    check_segments(call, segments, elements);
     check_host_arithmetic();
     with_starts(call, segments, elements, backend.cores, [&](auto const& starts) {
       if (number == 0 || columns == 0) return;
@@ -454,7 +419,7 @@ void segmented_reduce(host_backend<Lanes> const& backend, In const& in, Segments
   using A = detail::accumulator_for<Operation, Out>;
   using T = typename Out::element_type;
   detail::segmented_reduce_on_host<A>(backend, in, segments, out, operation, [](T& to, A const* sum) {
-    if (sum != nullptr) to = detail::finished<T>(*sum);
+    if (sum != nullptr) to = detail::store_sum<A, T>{}(*sum);
   });
 }
 
@@ -465,7 +430,7 @@ void segmented_reduce(host_backend<Lanes> const& backend, In const& in, Segments
   using A = detail::accumulator_for<Operation, Out>;
   using T = typename Out::element_type;
   detail::segmented_reduce_on_host<A>(backend, in, segments, out, operation, [&](T& to, A const* sum) {
-    to = sum != nullptr ? detail::finished<T>(operation(initial, *sum)) : T(detail::conversion<T, A>::of(initial));
+    to = sum != nullptr ? detail::store_sum_from<A, T, Operation>{initial, operation}(*sum) : T(detail::conversion<T, A>::of(initial));
   });
 }
 
