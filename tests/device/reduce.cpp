@@ -124,6 +124,13 @@ TYPED_TEST(reduce, special_values) {
   std::vector<float> subnormals(3000);
   for (std::uint32_t i = 0; i < subnormals.size(); ++i) subnormals[i] = float_of((i * 2654435761u) & 0x807FFFFFu);
   expect_sum(on, subnormals, float_of(1), 3);
+  auto doubles = rounding_values<double>(3000, 9);
+  doubles[1] = double_of(0x8000000000000001ull);
+  doubles[2000] = double_of(0xFFF4123456789ABCull);
+  expect_sum(on, doubles, 0.0, 1);
+  doubles[2000] = std::numeric_limits<double>::infinity();
+  doubles[2500] = -std::numeric_limits<double>::infinity();
+  expect_sum(on, doubles, 0.0, 0);
 }
 
 TYPED_TEST(reduce, views_of_any_stride) {

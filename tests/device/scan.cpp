@@ -177,6 +177,13 @@ TYPED_TEST(scan, special_values) {
   std::vector<float> most(1000, std::numeric_limits<float>::max());
   for (std::size_t i = 2; i < most.size(); i += 3) most[i] = -most[i];
   expect_sums(on, most, 0.0f, 0);
+  auto doubles = rounding_values<double>(3000, 9);
+  doubles[1] = double_of(0x8000000000000001ull);
+  doubles[2000] = double_of(0xFFF4123456789ABCull);
+  expect_sums(on, doubles, 0.0, 1);
+  doubles[2000] = std::numeric_limits<double>::infinity();
+  doubles[2500] = -std::numeric_limits<double>::infinity();
+  expect_sums(on, doubles, 0.0, 0);
 }
 
 // The bits of an initial value are kept where nothing is joined to it; everywhere else a NaN is the canonical one.

@@ -425,6 +425,11 @@ TYPED_TEST(segmented, errors_say_what_was_wrong) {
   expect_usage_error([&] { on.segmented_inclusive_scan(source, segments_of_length(3, 3), to); }, {"segmented_inclusive_scan", "10", "3"});
   expect_usage_error([&] { on.segmented_inclusive_scan(source, segments_of_length(INT64_MAX, INT64_MAX), to); },
                      {"segmented_inclusive_scan", "10"});
+  auto const nothing = tessera::make_view(static_cast<float const*>(nullptr), {0});
+  auto const nowhere = tessera::make_view(static_cast<float*>(nullptr), {0});
+  expect_usage_error(  // 2^64 elements in all, which is 0 to who multiplies without a look
+      [&] { on.segmented_inclusive_scan(nothing, segments_of_length(std::int64_t{1} << 32, std::int64_t{1} << 32), nowhere); },
+      {"segmented_inclusive_scan", "4294967296"});
   expect_usage_error([&] { on.segmented_inclusive_scan(source, segments_from_flags(on.source(flags)), to); },
                      {"segmented_inclusive_scan", "10", "9"});
   expect_usage_error([&] { on.segmented_exclusive_scan(source, segments_by_key(on.source(flags)), to, 0.0f); },
