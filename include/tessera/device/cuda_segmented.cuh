@@ -1,6 +1,7 @@
 // Scans and reductions of segments on the device: each segment by its own D, as if it were an array alone.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 #include <tessera/determinism.hpp>
 #include <tessera/device/array_checks.hpp>
 #include <tessera/device/array_workspace.cuh>
+#include <tessera/device/row_access.cuh>
 #include <tessera/device/segmented_kernel.cuh>
 #include <tessera/launch/cuda_backend.cuh>
 #include <tessera/scatter/cuda_resolve.cuh>
@@ -22,19 +24,29 @@ namespace tessera::inline v0_1 {
 
 namespace detail {
 
+// Blocks that mark segments, at most. A speed choice.
+inline constexpr std::int64_t most_mark_blocks = 1024;
+
 template <class T>
 struct segmented_workspace {
   lookback_header* header;
   node_word<T>* words;
-  node_word<std::int64_t>* heads;
+  node_word<std::int64_t>* last_heads;
+  window_plans<T> plans;
 };
 template <class T>
 segmented_workspace<T> take_segmented_workspace(std::int64_t count, workspace_parts& parts) {
-  std::int64_t const words = make_lookback_layout(ceil_div(count, segmented_window<T>)).words;
-  segmented_workspace<T> taken;
+  constexpr int window = segmented_window<T>;
+  std::int64_t const windows = ceil_div(count, window);
+  segmented_workspace<T> taken{};
   taken.header = parts.take<lookback_header>(1);
-  taken.words = parts.take<node_word<T>>(words);
-  taken.heads = parts.take<node_word<std::int64_t>>(words);
+  taken.last_heads = parts.take<node_word<std::int64_t>>(make_lookback_layout(most_mark_blocks).words);
+  taken.words = parts.take<node_word<T>>(make_lookback_layout(windows).words);
+  segment_marks& marks = taken.plans.marks;
+  marks = {nullptr, nullptr, (windows + 1) * (window / 32), windows, std::countr_zero(static_cast<unsigned>(window))};  // a window's last chunk ends in the next one
+  marks.heads = parts.take<node_word<std::uint32_t>>(marks.words);
+  marks.starts = parts.take<node_word<window_start>>(windows);
+  taken.plans.words = parts.take<node_word<std::uint32_t>>(windows * window_plans<T>::words_of_one);
   return taken;
 }
 
@@ -61,6 +73,41 @@ void prepare_output(cuda_backend const& backend, char const* call, Out const& ou
                   value);
 }
 
+inline int device_attribute(char const* call, cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&value, which, device), std::string(call) + ": cudaDeviceGetAttribute");
+  return value;
+}
+
+template <scan_direction Direction, class T, class Segments>
+void plan_segments(cuda_backend const& backend, char const* call, Segments const& segments, std::int64_t count,
+                   segmented_workspace<T> const& taken) {
+  constexpr std::int64_t step = segment_windows<Segments>::step;
+  std::int64_t const steps = ceil_div(taken.plans.marks.words * 32, step), range = ceil_div(steps, most_mark_blocks), blocks = ceil_div(steps, range);
+  mark_arguments<Direction, Segments> const arguments{segments, count, range * step, taken.plans.marks, taken.header, {taken.last_heads, make_lookback_layout(blocks)}};
+  launch_kernel(backend, call, &mark_segments_kernel<mark_arguments<Direction, Segments>>, blocks, mark_threads, 0, arguments);
+  plan_arguments<Direction, Segments, T> const planning{segments, count, taken.plans, taken.header};
+  launch_kernel(backend, call, &plan_windows_kernel<plan_arguments<Direction, Segments, T>>,
+                ceil_div(taken.plans.marks.windows, plan_threads / 32), plan_threads, 0, planning);
+}
+
+template <class Arguments>
+void launch_segmented(cuda_backend const& backend, char const* call, Arguments& arguments) {
+  using shape = segmented_ring<typename Arguments::value_type>;
+  auto* const kernel = &segmented_kernel<Arguments>;
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), std::string(call) + ": cudaFuncGetAttributes");
+  using T = typename Arguments::value_type;
+  int const bytes = device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin) - static_cast<int>(attributes.sharedSizeBytes);
+  arguments.places = bytes / static_cast<int>(sizeof(T));
+  if (arguments.places < shape::most_places) {
+    throw usage_error(std::string(call) + ": values of " + std::to_string(sizeof(T)) + " bytes are too large for the shared memory of this device");
+  }
+  std::int64_t const blocks = std::min<std::int64_t>(arguments.windows, device_attribute(call, cudaDevAttrMultiProcessorCount));
+  launch_kernel(backend, call, kernel, blocks, shape::threads, arguments.places * static_cast<int>(sizeof(T)), arguments);
+}
+
 template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
 void segmented_on_device(cuda_backend const& backend, char const* call, Source const& source, Segments const& segments, View const& array,
                          T const& initial, bool has_initial, workspace_view const& workspace, Operation const& operation) {
@@ -69,7 +116,6 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   using In = cuda::std::remove_const_t<decltype(in)>;
   using Out = cuda::std::remove_const_t<decltype(out)>;
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
-  using arguments_type = segmented_arguments<Direction, Result, In, Segments, Out, T, Operation>;
   std::int64_t const count = in.extent(0);
   segmented_workspace<T> taken{};
   if (count > 0)
@@ -78,21 +124,10 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
     if (has_initial) prepare_output(backend, call, out, 1, segments, count, true, conversion<typename Out::element_type, T>::of(initial));
   }
   if (count == 0) return;
-  std::int64_t const windows = ceil_div(count, segmented_window<T>);
-  auto const layout = make_lookback_layout(windows);
-  arguments_type const arguments{in,
-                                 segments,
-                                 out,
-                                 count,
-                                 static_cast<std::uint32_t>(windows),
-                                 has_initial,
-                                 initial,
-                                 operation,
-                                 taken.header,
-                                 {taken.words, layout},
-                                 {taken.heads, layout}};
-  launch_kernel(backend, call, &segmented_kernel<arguments_type>, windows, arguments_type::threads, arguments_type::shared_bytes,
-                arguments);
+  plan_segments<Direction>(backend, call, segments, count, taken);
+  segmented_arguments<Direction, Result, In, Segments, Out, T, Operation> arguments{
+      in, segments, out, count, static_cast<std::uint32_t>(taken.plans.marks.windows), 0, is_contiguous(in), is_contiguous(out), has_initial, initial, operation, taken.header, {taken.words, make_lookback_layout(taken.plans.marks.windows)}, taken.plans};
+  launch_segmented(backend, call, arguments);
 }
 
 template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>

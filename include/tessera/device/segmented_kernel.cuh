@@ -1,9 +1,19 @@
 // The kernel of segmented scans and reductions.
 //
-// Segments are cut into chunks of `window` elements, counted from each segment's own start, so that nodes of D never cross a cut. A block
-// has a window of positions, and works on the chunks that begin in it: some short segments, or one chunk of a long one. A thread walks the
-// pieces of chunks that begin in its share of them, with D's counter in registers. Pieces of a chunk are joined in the block, chunks of a
-// segment by looking back.
+// Segments are cut into chunks of `window` elements, counted from each segment's own start, so that nodes of D never cross a cut. A window
+// of positions stands for the chunks that begin in it: some short segments, or one chunk of a long one. The same cut again, at an eighth of
+// the length, gives the units that warps scan. Nodes of units are joined in the block, chunks of a segment by looking back.
+//
+// A block is warps with roles, which go round a ring of stages:
+//
+//   drawer      takes tickets, one a stage
+//   planners    fetch what begins in the windows
+//   placer      gives the elements places in shared memory
+//   loaders     bring the elements into shared memory
+//   scanners    turn each unit's elements into prefixes, in place
+//   publisher   joins the units of a whole chunk and publishes its node
+//   gatherers   look back for the nodes in front
+//   writers     add what lies in front of a unit, and write
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -13,8 +23,9 @@
 
 #include <tessera/accumulate.hpp>
 #include <tessera/config.hpp>
-#include <tessera/device/row_access.cuh>
+#include <tessera/device/segment_plans.cuh>
 #include <tessera/device/segment_windows.cuh>
+#include <tessera/group/lap_barrier.cuh>
 #include <tessera/group/shared_values.cuh>
 #include <tessera/group/warp_rows.cuh>
 #include <tessera/lookback/lookback.cuh>
@@ -22,10 +33,6 @@
 namespace tessera::inline v0_1::detail {
 
 enum class segmented_result { inclusive, exclusive, reduced };
-
-// Elements of a window, and of the longest chunk. A speed choice.
-template <class T>
-inline constexpr int segmented_window = sizeof(T) <= 4 ? 4096 : (sizeof(T) <= 8 ? 2048 : 1024);
 
 template <scan_direction Direction, segmented_result Result, class S, class Segments, class Out, class T, class Operation>
 struct segmented_arguments {
@@ -35,23 +42,21 @@ struct segmented_arguments {
   using segments_type = Segments;
   using value_type = T;
   using output_type = Out;
-  static constexpr int window = segmented_window<T>;
-  static constexpr int share = window / 256;            // of a thread, a piece of a chunk
-  static constexpr int threads = 256 + 32;              // most windows hold a little more than they are long
-  static constexpr int places = 2 * window + share;     // in shared memory
-  static constexpr int shared_bytes = (places + places / 32 + 1) * static_cast<int>(sizeof(T));
+  using operation_type = Operation;
 
   S in;
   Segments segments;
   Out out;
   cuda::std::int64_t count;
   cuda::std::uint32_t windows;
+  int places;  // of elements in shared memory
+  bool in_contiguous, out_contiguous;
   bool has_initial;
   T initial;
   Operation operation;
   lookback_header* header;
   lookback<T> nodes;
-  lookback<cuda::std::int64_t> heads;  // where starts must be looked for
+  window_plans<T> plans;
 };
 
 // Whether elements can be copied as they are.
@@ -59,324 +64,688 @@ template <class S, class T>
 inline constexpr bool is_array_of = cuda::std::is_same_v<S, view<T const, 1>> && (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) &&
                                     alignof(T) == sizeof(T);
 
-struct later {
-  __device__ __forceinline__ cuda::std::int64_t operator()(cuda::std::int64_t a, cuda::std::int64_t b) const { return a < b ? b : a; }
+// The block.
+template <class T>
+struct segmented_ring : segmented_shape<T> {
+  using base = segmented_shape<T>;
+  static constexpr int planners = 2, loaders = 3, scanners = 13, gatherers = 5, writers = 6;  // warps
+  static constexpr int threads = 32 * (1 + planners + 1 + loaders + scanners + 1 + gatherers + writers);
+  static constexpr int stages = 12;
+  // A unit's elements lie together, those behind 32 others one further: shares that lanes walk beside each other meet no bank twice.
+  static constexpr int row = 33;
+  __device__ __forceinline__ static int at(int i) { return i + (i >> 5); }
+  // Where a unit begins in a stage: it and the units before it can be as long as two.
+  __device__ __forceinline__ static int unit_at(int u, int unit_begin) { return unit_begin + 2 * base::unit / 32 * u; }
+  __device__ __forceinline__ static int places_of(int units, int size) { return size + 2 * base::unit / 32 * units; }
+  static constexpr int most_places = 2 * base::window + 2 * base::unit / 32 * base::most_units;  // of a window
 };
 
 template <class Arguments>
-__global__ __launch_bounds__(Arguments::threads, 4) void segmented_kernel(__grid_constant__ Arguments const a) {
+struct segmented_block {
   using T = typename Arguments::value_type;
-  using i64 = cuda::std::int64_t;
-  using element_type = typename Arguments::output_type::element_type;
-  constexpr scan_direction direction = Arguments::direction;
-  constexpr int threads = Arguments::threads, window = Arguments::window, warps = threads / 32;
-  constexpr int share_bits = Arguments::share == 16 ? 4 : (Arguments::share == 8 ? 3 : 2), most_piece_bits = share_bits + 1;
-  static_assert(Arguments::share == 1 << share_bits && 2 * window <= threads * 2 * Arguments::share);
-  constexpr bool scans = Arguments::result != segmented_result::reduced;
+  using Operation = typename Arguments::operation_type;
+  using shape = segmented_ring<T>;
+  using plan_type = planned_window<T>;
   using windows_type = segment_windows<typename Arguments::segments_type>;
+  using element_type = typename Arguments::output_type::element_type;
+  using i64 = cuda::std::int64_t;
+  using u32 = cuda::std::uint32_t;
+  static constexpr scan_direction direction = Arguments::direction;
+  static constexpr bool scans = Arguments::result != segmented_result::reduced, exclusive = Arguments::result == segmented_result::exclusive;
+  static constexpr int window = shape::window, unit = shape::unit, share = shape::share, most_units = shape::most_units;
+  static constexpr int most_listed = 96;  // pieces of a unit that are scanned one a lane
 
-  extern __shared__ __align__(16) unsigned char tessera_values[];
-
-  T* const values = reinterpret_cast<T*>(tessera_values);
-  auto const at = [](int i) { return i + i / 32; };  // threads walk rows of 16 or 32 beside each other: no two in one bank
-  __shared__ head_bits<2 * window> heads;
-  __shared__ shared_values<T, threads> piece_node[2];
-  __shared__ int piece_start[threads + 1];
-  __shared__ int warp_head[warps];
-  __shared__ shared_values<T, most_nodes_in_front> in_front;
-  __shared__ i64 shared_start;
-  __shared__ cuda::std::uint32_t ticket;
-  __shared__ int found;
-  int const thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-
-  i64 const n = a.count;
-  windows_type const segments{a.segments, n};
-  i64 const end = segments.template end<direction>();
-  cuda::std::uint32_t run = 0;
-  if (warp == 0) {
-    run = a.header->run();
-    if (lane == 0) ticket = a.header->take(a.header->base());
-  }
-  for (int i = thread; i < 2 * window / 32; i += threads) heads.word[i] = 0;
-  __syncthreads();
-  i64 const tile = ticket, first = tile * window;
-  // The window's elements are on their way while its segments are looked for. Places count from the window's first position.
-  auto const load = [&](int place) {
-    if (first + place >= n) return;
-    i64 const element = element_at<direction>(first + place, n);
-    if constexpr (is_array_of<typename Arguments::source_type, T>) {
-      __pipeline_memcpy_async(values + at(place), &a.in(element), sizeof(T));
-    } else {
-      auto const value = a.in(element);
-      values[at(place)] = conversion<T, cuda::std::remove_cvref_t<decltype(value)>>::of(value);
-    }
+  // A stage is drawn, planned, placed, filled, scanned, published, gathered for, and empty again.
+  struct shared_state {
+    lap_barrier drawn[shape::stages], planned[shape::stages], placed[shape::stages], filled[shape::stages], scanned[shape::stages], published[shape::stages],
+        gathered[shape::stages], empty[shape::stages];
+    u32 number[shape::stages];
+    int place[shape::stages];  // where its elements lie
+    plan_type plan[shape::stages];
+    shared_values<T, shape::stages * most_units> unit_node;  // D of the last piece of a chunk that begins in a unit
+    int first_end[shape::stages][most_units];                // place where a unit's first one ends
+    shared_values<T, shape::stages> chunk_node;
+    shared_values<T, shape::stages * most_nodes_in_front> in_front;
+    int found[shape::stages];
+    unsigned list[shape::scanners][most_listed + 1];
   };
-  auto const loaded = [] {
-    if constexpr (is_array_of<typename Arguments::source_type, T>) {
-      __pipeline_commit();
-      __pipeline_wait_prior(0);
-    }
-  };
-#pragma unroll 8
-  for (int i = thread; i < window; i += threads) load(i);
-  segments.template mark<direction>(first, end, heads, shared_start);
-  __syncthreads();
 
-  // The last head in the window, and the first one; -1 and 2 window where there is none.
-  int last_head = -1, first_head = 2 * window;
-  for (int w = lane; w < 2 * window / 32; w += 32) {
-    unsigned const word = heads.word[w];
-    if (word == 0) continue;
-    first_head = min(first_head, w * 32 + __ffs(static_cast<int>(word)) - 1);
-    if (w < window / 32) last_head = max(last_head, w * 32 + 31 - __clz(static_cast<int>(word)));
-  }
-  for (int d = 16; d > 0; d /= 2) {
-    last_head = max(last_head, __shfl_xor_sync(full_warp, last_head, d));
-    first_head = min(first_head, __shfl_xor_sync(full_warp, first_head, d));
-  }
-  // Where the segment of the window's first position starts, if not there.
-  if (warp == 0) {
-    i64 start = no_segment;
-    if constexpr (windows_type::knows_starts) {
-      start = shared_start;
-    } else {
-      i64 const last = last_head >= 0 ? first + last_head : no_segment;
-      __shared__ i64 list[most_nodes_in_front];
-      if (lane == 0 && tile + 1 < a.windows) a.heads.publish(run, 0, tile, last);
-      int const number = a.heads.template gather<200, 0>(run, 0, tile, last, later{}, list);
-      for (int k = 0; k < number; ++k) start = list[k] > start ? list[k] : start;
-    }
-    __syncwarp();
-    if (lane == 0) shared_start = first_head == 0 || first >= end ? no_segment : start;
-  }
-  __syncthreads();
-  i64 const start = shared_start;
-
-  // The chunks that begin in the window: from `begin` up to `stop`, counted from the window's first position.
-  int begin = first_head, last_chunk = last_head;
-  i64 chunk_number = 0;  // of the first one in its segment
-  if (start != no_segment) {
-    i64 const number = (first - start + window - 1) / window, to = start + number * window - first;
-    if (to < first_head && first + to < end) {
-      begin = static_cast<int>(to);
-      chunk_number = number;
-      if (last_head < 0) last_chunk = begin;
-    }
-  }
-  bool const any = begin < window && last_chunk >= 0;
-  if (!any) loaded();  // a thread does not end before its copies have
-  if (any) {
-    int stop = last_chunk + window;
-    bool ends = false;  // a segment ends there
-    for (int w = (last_chunk + 1) / 32 + lane; w < 2 * window / 32; w += 32) {
-      unsigned word = heads.word[w];
-      if (w == (last_chunk + 1) / 32) word &= ~0u << ((last_chunk + 1) % 32);
-      if (word != 0) {
-        stop = min(stop, w * 32 + __ffs(static_cast<int>(word)) - 1);
-        break;
+  // Goes round the ring.
+  struct ring {
+    int stage = 0;
+    unsigned lap = 0;
+    __device__ __forceinline__ void next() {
+      if (++stage == shape::stages) {
+        stage = 0;
+        ++lap;
       }
     }
-    for (int d = 16; d > 0; d /= 2) stop = min(stop, __shfl_xor_sync(full_warp, stop, d));
-    if (first + stop >= end) stop = static_cast<int>(end - first);
-    ends = first + stop == end || (stop < 2 * window && heads.test(stop));
-    int const size = stop - begin;
-    bool const last_is_whole = stop - last_chunk == window;
-    int const piece_bits = size <= threads << share_bits ? share_bits : share_bits + 1;
-    int const piece = 1 << piece_bits;
+  };
 
-    for (int i = window + thread; i < stop; i += threads) load(i);
-    loaded();
+  Arguments const& a;
+  shared_state& s;
+  T* const values;
+  int const lane, warp;
 
-    // ---- pieces: the one that a thread's share begins with starts at the first place from there on that is a multiple of a piece in its
-    // chunk
-    int const share = thread << piece_bits;  // from `begin`
-    auto const bits_at = [&](int i) {        // the heads of 32 positions from begin + i on
-      int const p = begin + i;
-      if (p >= 2 * window) return 0u;
-      unsigned const low = heads.word[p / 32], high = p / 32 + 1 < 2 * window / 32 ? heads.word[p / 32 + 1] : 0u;
-      return __funnelshift_r(low, high, static_cast<unsigned>(p % 32));
+  __device__ __forceinline__ T* stage_values(int stage) const { return values + s.place[stage]; }
+
+  // ---- drawer: tickets of a block ascend from stage to stage, so that no window waits for one that its block has not begun; they are
+  // drawn when their stage is empty, since others wait for what they stand for
+
+  __device__ __forceinline__ void draw_windows() const {
+    if (lane != 0) return;
+    u32 const base = a.header->base();
+    u32 next = a.header->take(base);
+    for (ring at;; at.next()) {
+      u32 const number = next;
+      if (number < a.windows) next = a.header->take(base);
+      if (at.lap > 0) s.empty[at.stage].wait(at.lap - 1);
+      s.number[at.stage] = number;
+      s.drawn[at.stage].arrive();
+      if (number >= a.windows) return;
+    }
+  }
+
+  // ---- planners
+
+  __device__ __forceinline__ void plan_windows(u32 run, int planner) const {
+    int turn = 0;
+    for (ring at;; at.next()) {
+      s.drawn[at.stage].wait(at.lap);
+      u32 const number = s.number[at.stage];
+      if (turn == planner) {
+        if (number < a.windows) {
+          a.plans.read(run, number, lane, s.plan[at.stage]);
+        } else if (lane == 0) {
+          s.plan[at.stage].units = -1;
+        }
+      }
+      __syncwarp();
+      if (lane == 0) s.planned[at.stage].arrive();
+      if (number >= a.windows) return;
+      turn = turn + 1 == shape::planners ? 0 : turn + 1;
+    }
+  }
+
+  // ---- placer: windows are of any size up to twice the usual one, so that places go round on their own
+
+  __device__ __forceinline__ void place_windows() const {
+    if (lane != 0) return;
+    ring oldest;  // stage that holds places
+    int held = 0;
+    int head = 0, tail = 0;  // the places that are held: from tail to head, round the end where head is not behind tail
+    auto const free_oldest = [&] {
+      s.empty[oldest.stage].wait(oldest.lap);
+      oldest.next();
+      tail = --held > 0 ? s.place[oldest.stage] : head;
     };
-    unsigned const share_mask = piece == 32 ? ~0u : (1u << piece) - 1u;
-    unsigned const share_heads = share < size ? bits_at(share) & share_mask : 0u;
-    int head_before = share_heads != 0 ? share + 31 - __clz(static_cast<int>(share_heads)) : -1;
-    for (int d = 1; d < 32; d *= 2) {
-      int const other = __shfl_up_sync(full_warp, head_before, static_cast<unsigned>(d));
-      if (lane >= d) head_before = max(head_before, other);
-    }
-    if (lane == 31) warp_head[warp] = head_before;
-    head_before = __shfl_up_sync(full_warp, head_before, 1);
-    if (lane == 0) head_before = -1;
-    __syncthreads();
-    for (int w = 0; w < warp; ++w) head_before = max(head_before, warp_head[w]);
-    int const chunk_start = head_before < 0 ? 0 : head_before;  // the chunk that the share's first place belongs to
-    int my_start = chunk_start + ((share - chunk_start + piece - 1) >> piece_bits << piece_bits);
-    if (share_heads != 0) my_start = min(my_start, share + __ffs(static_cast<int>(share_heads)) - 1);
-    my_start = min(my_start, size);
-    piece_start[thread] = my_start;
-    if (thread == 0) piece_start[threads] = size;
-    __syncthreads();
-    int const my_end = piece_start[thread + 1];
-    bool const starts_with_head = my_start < size && begin + my_start < 2 * window && heads.test(begin + my_start);
-    int const my_chunk = starts_with_head ? my_start : chunk_start;
-    int const my_number = my_start < my_end ? (my_start - my_chunk) >> piece_bits : 0;  // of the first piece in its chunk
-
-    // ---- prefixes in the pieces: in registers where all threads of a warp have one piece of a share, else element by element
-    bool const several = my_start < my_end && my_start - share < piece && (share_heads >> (my_start - share)) >> 1 != 0;
-    bool const plain = piece_bits == share_bits && !__any_sync(full_warp, several);
-    // The prefixes of a plain warp's thread; of another's, the nodes in front of its first piece.
-    T held[Arguments::share > 8 ? Arguments::share : 8];
-    T last{};
-    int first_end = my_end;  // where the first piece ends
-    if (plain) {
-#pragma unroll
-      for (int i = 0; i < Arguments::share; ++i) held[i] = my_start + i < my_end ? T(values[at(begin + my_start + i)]) : T{};
-      scan_values<Arguments::share>(held, a.operation);
-      last = held[Arguments::share - 1];
-      if (my_end - my_start < piece) {
-#pragma unroll
-        for (int i = 0; i < Arguments::share; ++i) {
-          if (i == my_end - my_start - 1) last = held[i];
+    for (ring at;; at.next()) {
+      s.planned[at.stage].wait(at.lap);
+      plan_type const& plan = s.plan[at.stage];
+      bool const ended = plan.units < 0;
+      if (!ended) {
+        int const needed = plan.units == 0 ? 1 : shape::places_of(plan.units, plan.size);
+        if (held == shape::stages) free_oldest();
+        for (;; free_oldest()) {
+          if (held == 0) head = tail = 0;
+          bool const round = held > 0 && head <= tail;
+          if (!round && a.places - head < needed && tail >= needed) {
+            head = 0;
+            break;
+          }
+          if ((round ? tail : a.places) - head >= needed) break;
         }
+        s.place[at.stage] = head;
+        head += needed;
+        ++held;
+      }
+      s.placed[at.stage].arrive();
+      if (ended) return;
+    }
+  }
+
+  // ---- loaders
+
+  __device__ __forceinline__ void load_windows(int loader) const {
+    for (ring at;; at.next()) {
+      s.placed[at.stage].wait(at.lap);
+      plan_type const& plan = s.plan[at.stage];
+      int const units = plan.units;
+      for (int u = loader; u < units; u += shape::loaders) {
+        int const from = plan.begin_of(u), size = plan.begin_of(u + 1) - from;
+        load_unit(stage_values(at.stage) + shape::unit_at(u, from), plan.first + plan.begin + from, size);
+      }
+      if constexpr (is_array_of<typename Arguments::source_type, T>) {
+        s.filled[at.stage].arrive_when_copied();
+      } else {
+        s.filled[at.stage].arrive();
+      }
+      if (units < 0) return;
+    }
+  }
+
+  __device__ __forceinline__ void load_unit(T* to, i64 first, int size) const {
+    to += lane;
+    if constexpr (is_array_of<typename Arguments::source_type, T>) {
+      char const* from = reinterpret_cast<char const*>(&a.in(element_at<direction>(first + lane, a.count)));
+      auto const copy = [&](auto step) {
+        if (size == unit) {
+#pragma unroll
+          for (int i = 0; i < share; ++i) __pipeline_memcpy_async(to + i * shape::row, from + i * step, sizeof(T));
+        } else {
+#pragma unroll 4
+          for (int i = 0; i * 32 + lane < size; ++i) __pipeline_memcpy_async(to + i * shape::row, from + i * step, sizeof(T));
+        }
+      };
+      if (a.in_contiguous) {
+        copy(cuda::std::integral_constant<int, row_step<sizeof(T)>>{});
+      } else {
+        copy(row_step<1> * a.in.mapping().byte_stride(0));
       }
     } else {
-      T node[most_piece_bits];  // of 1, 2, 4, .. elements of the piece so far
-      int place = 0;            // of the element in its piece
+      using value_type = cuda::std::remove_cvref_t<decltype(a.in(i64{}))>;
+      constexpr int at_once = share * sizeof(value_type) <= 64 ? share : 4;
 #pragma unroll 1
-      for (int i = my_start; i < my_end; ++i, ++place) {
-        if (i > my_start && heads.test(begin + i)) {
-          if (first_end == my_end) first_end = i;
-          place = 0;
+      for (int begin = 0; begin < size; begin += at_once * 32) {
+        value_type value[at_once];
+#pragma unroll
+        for (int i = 0; i < at_once; ++i) {
+          int const place = begin + i * 32 + lane;
+          if (place < size) value[i] = a.in(element_at<direction>(first + place, a.count));
         }
-        T prefix = values[at(begin + i)], carry = prefix;
-        bool carries = true;
 #pragma unroll
-        for (int b = 0; b < most_piece_bits; ++b) {
-          if ((place >> b & 1) != 0) {
-            prefix = a.operation(node[b], prefix);
-            if (carries) carry = prefix;
-          } else if (carries) {
-            node[b] = carry;
-            carries = false;
-          }
-        }
-        values[at(begin + i)] = last = prefix;
-      }
-    }
-
-    // ---- nodes of pieces in front of a thread's first piece, in its chunk
-    unsigned in_chunk = 0;
-    piece_node[0][thread] = last;
-    __syncthreads();
-#pragma unroll
-    for (int b = 0; b < 8; ++b) {
-      if ((my_number >> b & 1) != 0) {
-        in_chunk |= 1u << b;
-        T const node = piece_node[b % 2][thread - (my_number & ((1 << b) - 1)) - 1];
-        if (first_end == my_end) last = a.operation(node, last);
-        if (!plain) {
-          held[b] = node;
-        } else if constexpr (scans) {
-#pragma unroll
-          for (int i = 0; i < Arguments::share; ++i) held[i] = a.operation(node, held[i]);
+        for (int i = 0; i < at_once; ++i) {
+          if (begin + i * 32 + lane < size) to[(begin / 32 + i) * shape::row] = conversion<T, value_type>::of(value[i]);
         }
       }
-      piece_node[(b + 1) % 2][thread] = last;
-      if (!__syncthreads_or((my_number >> b) > 1 ? 1 : 0)) break;
     }
-    // Every thread whose pieces reach the end of the block's last chunk knows D of it.
-    if (my_end == size && my_start < my_end) piece_node[0][0] = last;
-    __syncthreads();
+  }
 
-    // ---- chunks in front of the first one, in its segment
-    if (warp == 0) {
-      int number = 0;
-      T const chunk = piece_node[0][0];
-      bool const one = last_chunk == begin;
-      if (last_is_whole && lane == 0) {
-        i64 const origin = one && chunk_number > 0 ? start : first + last_chunk;
-        a.nodes.publish(run, origin / window, one ? chunk_number : 0, chunk);
+  // From a row of 32 elements to the next one in memory.
+  template <int Size>
+  static constexpr int row_step = (direction == forward ? 32 : -32) * Size;
+
+  // ---- scanners
+
+  __device__ __forceinline__ void scan_windows(int scanner) const {
+    int shift = scanner;  // units of windows go round the scanners
+    for (ring at;; at.next()) {
+      s.filled[at.stage].wait(at.lap);
+      plan_type const& plan = s.plan[at.stage];
+      int const units = plan.units;
+      for (int u = shift; u < units; u += shape::scanners) {
+        if (plan.begin_of(u) < plan.begin_of(u + 1)) scan_unit(at.stage, plan, u, s.list[scanner]);
       }
-      // A reduction needs what lies in front where a segment ends, and where a node of the level above becomes complete.
-      bool const whole = one && last_is_whole;
-      bool const ends_segment = !one || ends;
-      if (chunk_number > 0 &&
-          (scans || ends_segment || (whole && chunk_number % (1 << lookback_radix_bits) == (1 << lookback_radix_bits) - 1)))
-        number = a.nodes.template gather<200, 0>(run, start / window, chunk_number, chunk, a.operation, in_front.data(), whole);
-      if (lane == 0) found = number;
+      shift -= units;
+      while (shift < 0) shift += shape::scanners;
+      __syncwarp();
+      if (lane == 0) s.scanned[at.stage].arrive();
+      if (units < 0) return;
     }
-    __syncthreads();
+  }
 
-    // ---- the whole prefixes
-    int const number = found;
-    bool const in_first_chunk = chunk_number > 0 && my_chunk == 0 && my_start < my_end;
-    if (plain) {
-      if (in_first_chunk) {
-#pragma unroll 1
-        for (int k = 0; k < number; ++k) {
-          T const front = in_front[k];
-          last = a.operation(front, last);
+  // What a lane has of a round of pieces, and the nodes of 1, 2, 4 .. pieces up to those of the lanes of the round before.
+  struct piece_nodes {
+    T before[5];
+    bool first_round = true;
+
+    // The node of 2^b pieces that lies in front of the lane's piece `number`; called where its bit b is set in some lane.
+    __device__ __forceinline__ T front(int b, int number, T const& last, int lane) const {
+      int const from = lane - (number & ((1 << b) - 1)) - 1;
+      T node = shuffle(last, from & 31);
+      if (!first_round) {
+        T const earlier = shuffle(before[b], from & 31);
+        if (from < 0) node = earlier;
+      }
+      return node;
+    }
+  };
+
+  // The prefixes of a lane's piece get the nodes of the pieces in front, in unit and chunk; `last` is the piece's own, and then of them all.
+  template <int Size>
+  __device__ __forceinline__ void add_front(T (&held)[Size], T& last, int number, piece_nodes& nodes) const {
+    constexpr bool padded = has_identity<Operation, T>;
+#pragma unroll
+    for (int b = 0; b < 5; ++b) {
+      bool const behind = (number >> b & 1) != 0;
+      T const own = last;
+      if (__any_sync(full_warp, behind)) {
+        T node = nodes.front(b, number, last, lane);
+        if constexpr (padded) {
+          if (!behind) node = a.operation.template identity<T>();
+        }
+        if (padded || behind) {
+          last = a.operation(node, last);
           if constexpr (scans) {
 #pragma unroll
-            for (int i = 0; i < Arguments::share; ++i) held[i] = a.operation(front, held[i]);
+            for (int i = 0; i < Size; ++i) held[i] = a.operation(node, held[i]);
           }
         }
       }
-      if constexpr (scans) {
+      nodes.before[b] = own;
+    }
+  }
+
+  // A unit of full length whose pieces are shares: all there is to do has no condition.
+  __device__ __forceinline__ void scan_shares(T* value, int number, T& unit_node) const {
+    value += shape::at(lane * share);
+    T held[share];
 #pragma unroll
-        for (int i = 0; i < Arguments::share; ++i) {
-          if (my_start + i < my_end) values[at(begin + my_start + i)] = held[i];
-        }
-      } else if (my_start < my_end) {
-        values[at(begin + my_end - 1)] = last;  // where a segment ends, if one does
+    for (int i = 0; i < share; ++i) held[i] = value[i];
+    piece_nodes nodes;
+    T last;
+    if constexpr (scans) {
+      scan_values<share>(held, a.operation);
+      last = held[share - 1];
+      add_front(held, last, number, nodes);
+#pragma unroll
+      for (int i = 0; i < share; ++i) value[i] = held[i];
+    } else {
+      last = join_values(held, a.operation);
+      add_front(held, last, number, nodes);
+      value[share - 1] = last;
+    }
+    if (lane == 31) unit_node = last;
+  }
+
+  __device__ __forceinline__ void scan_unit(int stage, plan_type const& plan, int u, unsigned* list) const {
+    int const from = plan.begin_of(u), to = plan.begin_of(u + 1), chunk_of_first = from - plan.number_of(u) * unit;
+    T* const value = stage_values(stage) + shape::unit_at(u, from);  // places count from the unit's first one there
+    T& unit_node = s.unit_node[stage * most_units + u];
+    if (plan.is_plain(u)) {
+      if (lane == 0) s.first_end[stage][u] = to;
+      return scan_shares(value, lane, unit_node);
+    }
+    // Pieces of a lane's share begin at its heads, and where its chunk's next multiple of a share lies, if before them.
+    unsigned heads[2], starts[2];
+    int chunk[2];
+    int chunk_before = chunk_of_first, first_end = to, rounds = 0;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      heads[r] = starts[r] = 0;
+      chunk[r] = 0;
+      if (from + r * unit >= to) break;
+      rounds = r + 1;
+      int const place = from + r * unit + lane * share;
+      heads[r] = plan.heads_in(place, share, to);
+      unsigned const others = r == 0 && lane == 0 ? heads[r] & ~1u : heads[r];
+      unsigned const lanes = __ballot_sync(full_warp, others != 0);
+      chunk[r] = chunk_before;
+      if (lanes != 0) {  // more than one segment
+        unsigned const with_heads = __ballot_sync(full_warp, heads[r] != 0), in_front = with_heads & ((1u << lane) - 1u);
+        int const first_other = place + __ffs(static_cast<int>(others)) - 1;
+        first_end = min(first_end, __shfl_sync(full_warp, first_other, __ffs(static_cast<int>(lanes)) - 1));
+        int const mine = heads[r] != 0 ? place + 31 - __clz(static_cast<int>(heads[r])) : -1;
+        int const other = __shfl_sync(full_warp, mine, 31 - __clz(static_cast<int>(in_front | 1u)));
+        if (in_front != 0) chunk[r] = other;
+        chunk_before = __shfl_sync(full_warp, mine, 31 - __clz(static_cast<int>(with_heads)));
       }
-    } else if (in_chunk != 0 || in_first_chunk) {
-#pragma unroll 1
-      for (int i = scans ? my_start : first_end - 1; i < first_end; ++i) {
-        T prefix = values[at(begin + i)];
+      int const next = (chunk[r] - place) & (share - 1), head = heads[r] != 0 ? __ffs(static_cast<int>(heads[r])) - 1 : share;
+      starts[r] = heads[r];
+      if (next < head && place + next < to) starts[r] |= 1u << next;
+    }
+    if (lane == 0) s.first_end[stage][u] = first_end;
+
+    auto const number_of = [&](int place, int in_chunk) { return ((place - in_chunk) / share) & 31; };
+    bool const even = rounds == 1 && !__any_sync(full_warp, (starts[0] & ~1u) != 0);
+    if (even && to - from == unit)
+      return scan_shares(value, (heads[0] & 1u) != 0 ? 0 : number_of(from + lane * share, chunk[0]), unit_node);
+    int pieces = 0;
+    if (even) {
+      pieces = (to - from + share - 1) / share;
+    } else {
+      int mine = __popc(starts[0]) | __popc(starts[1]) << 16, sum = mine;
+      for (int d = 1; d < 32; d *= 2) {
+        int const other = __shfl_up_sync(full_warp, sum, static_cast<unsigned>(d));
+        if (lane >= d) sum += other;
+      }
+      int const all = __shfl_sync(full_warp, sum, 31);
+      pieces = (all & 0xFFFF) + (all >> 16);
+      if (pieces <= most_listed) {
+        int place_in_list[2] = {(sum - mine) & 0xFFFF, (all & 0xFFFF) + ((sum - mine) >> 16)};
 #pragma unroll
-        for (int b = 0; b < 8; ++b) {
-          if ((in_chunk >> b & 1u) != 0) prefix = a.operation(held[b], prefix);
+        for (int r = 0; r < 2; ++r) {
+          for (unsigned rest = starts[r]; rest != 0; rest &= rest - 1u) {
+            int const i = __ffs(static_cast<int>(rest)) - 1, place = from + r * unit + lane * share + i;
+            int const number = (heads[r] >> i & 1u) != 0 ? 0 : number_of(place, chunk[r]);
+            list[place_in_list[r]++] = static_cast<unsigned>(place | number << 16);
+          }
         }
-        if (in_first_chunk) {
-          for (int k = 0; k < number; ++k) prefix = a.operation(in_front[k], prefix);
-        }
-        values[at(begin + i)] = prefix;
+        if (lane == 0) list[pieces] = static_cast<unsigned>(to);
+        __syncwarp();
       }
     }
-    __syncthreads();
-
-    // ---- results
-    if constexpr (Arguments::result == segmented_result::reduced) {
-      auto const is_end = [&](i64 element) {
-        int const next = static_cast<int>(element - first) + 1;
-        return next == stop ? ends : heads.test(next);
-      };
-      segments.for_each_end(first + begin, first + stop, is_end, [&](i64 segment, i64 element) {
-        T const sum = values[at(static_cast<int>(element - first))];
-        a.out(segment) = conversion<element_type, T>::of(canonical(a.has_initial ? a.operation(a.initial, sum) : sum));
-      });
-    } else {
-      for (int i = thread; i < size; i += threads) {
-        auto& to = a.out(element_at<direction>(first + begin + i, n));
-        if constexpr (Arguments::result == segmented_result::inclusive) {
-          to = conversion<element_type, T>::of(canonical(values[at(begin + i)]));
-        } else if (heads.test(begin + i)) {
-          to = conversion<element_type, T>::of(a.initial);
-        } else {
-          T prefix;
-          if (i > 0) {
-            prefix = values[at(begin + i - 1)];
-          } else {
-            prefix = in_front[0];
-            for (int k = 1; k < number; ++k) prefix = a.operation(in_front[k], prefix);
-          }
-          to = conversion<element_type, T>::of(canonical(a.operation(a.initial, prefix)));
+    piece_nodes nodes;
+    if (even || pieces <= most_listed) {
+#pragma unroll 1
+      for (int k = 0; k < pieces; k += 32) {
+        int place = from + lane * share, end = min(place + share, to), number = 0;
+        if (even) {
+          number = (heads[0] & 1u) != 0 ? 0 : number_of(place, chunk[0]);
+        } else if (k + lane < pieces) {
+          unsigned const listed = list[k + lane];
+          place = static_cast<int>(listed & 0xFFFFu);
+          number = static_cast<int>(listed >> 16);
+          end = static_cast<int>(list[k + lane + 1] & 0xFFFFu);
         }
+        bool const active = k + lane < pieces;
+        scan_pieces(value, place - from, active ? end - place : 0, active ? number : 0, nodes, end == to ? &unit_node : nullptr);
+        nodes.first_round = false;
+      }
+    } else {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        if (r == rounds) break;
+        int const place = from + r * unit + lane * share;
+        int const begin = starts[r] != 0 ? place + __ffs(static_cast<int>(starts[r])) - 1 : to;
+        int const behind = __shfl_sync(full_warp, starts[1] != 0 ? from + unit + __ffs(static_cast<int>(starts[1])) - 1 : to, 0);
+        int end = __shfl_down_sync(full_warp, begin, 1);
+        if (lane == 31) end = r == 0 ? behind : to;
+        bool const at_head = starts[r] != 0 && (heads[r] >> (begin - place) & 1u) != 0;
+        walk_pieces(plan, value, from, begin, end, at_head || begin == end ? 0 : number_of(begin, chunk[r]), __popc(starts[r]) == 1, nodes,
+                    begin < end && end == to ? &unit_node : nullptr);
+        nodes.first_round = false;
       }
     }
   }
-  // The run ends when its last window has looked back; windows that begin no chunk publish nothing and wait for nothing.
-  if (thread == 0) a.header->leave(a.windows);
+
+  // A piece a lane: its prefixes, in registers, and with them the nodes of the pieces in front, in its unit and chunk.
+  __device__ __forceinline__ void scan_pieces(T* value, int place, int size, int number, piece_nodes& nodes, T* unit_node) const {
+    T held[share];
+    T* const element = value + shape::at(place);
+    int const in_row = 32 - (place & 31);  // elements before the next row
+#pragma unroll
+    for (int i = 0; i < share; ++i) held[i] = i < size ? T(element[i < in_row ? i : i + 1]) : T{};
+    scan_values<share>(held, a.operation);
+    T last = held[0];  // and not held[size - 1], which would put the values into memory
+#pragma unroll
+    for (int i = 1; i < share; ++i) {
+      if (i < size) last = held[i];
+    }
+    add_front(held, last, number, nodes);
+    if constexpr (scans) {
+#pragma unroll
+      for (int i = 0; i < share; ++i) {
+        if (i < size) element[i < in_row ? i : i + 1] = held[i];
+      }
+    } else if (size > 0) {
+      value[shape::at(place + size - 1)] = last;  // where a segment ends, if one does
+    }
+    if (size > 0 && unit_node != nullptr) *unit_node = last;
+  }
+
+  // The pieces of a lane's share, element by element, with D's counter in registers; to the first one come the nodes in front. For many
+  // short segments.
+  __device__ __forceinline__ void walk_pieces(plan_type const& plan, T* value, int from, int begin, int end, int number, bool single,
+                                              piece_nodes& nodes, T* unit_node) const {
+    constexpr int bits = share == 16 ? 4 : (share == 8 ? 3 : (share == 4 ? 2 : 1));
+    static_assert(share == 1 << bits);
+    unsigned const heads = begin < end ? plan.heads_from(begin) : 0u;
+    T node[bits];  // of 1, 2, 4, .. elements of the piece so far
+    T last{};
+    int first_end = end;
+    int in_piece = 0;
+#pragma unroll 1
+    for (int i = begin; i < end; ++i, ++in_piece) {
+      if (i > begin && (heads >> (i - begin) & 1u) != 0) {
+        if (first_end == end) first_end = i;
+        in_piece = 0;
+      }
+      T prefix = value[shape::at(i - from)], carry = prefix;
+      bool carries = true;
+#pragma unroll
+      for (int b = 0; b < bits; ++b) {
+        if ((in_piece >> b & 1) != 0) {
+          prefix = a.operation(node[b], prefix);
+          if (carries) carry = prefix;
+        } else if (carries) {
+          node[b] = carry;
+          carries = false;
+        }
+      }
+      value[shape::at(i - from)] = last = prefix;
+    }
+    T in_front[5];
+#pragma unroll
+    for (int b = 0; b < 5; ++b) {
+      bool const behind = (number >> b & 1) != 0;
+      if (__any_sync(full_warp, behind)) {
+        in_front[b] = nodes.front(b, number, last, lane);
+        nodes.before[b] = last;
+        if (behind && single) last = a.operation(in_front[b], last);
+      } else {
+        nodes.before[b] = last;
+      }
+    }
+    if (number != 0) {
+#pragma unroll 1
+      for (int i = scans ? begin : first_end - 1; i < first_end; ++i) {
+        T prefix = value[shape::at(i - from)];
+#pragma unroll
+        for (int b = 0; b < 5; ++b) {
+          if ((number >> b & 1) != 0) prefix = a.operation(in_front[b], prefix);
+        }
+        value[shape::at(i - from)] = prefix;
+      }
+    }
+    if (unit_node != nullptr) *unit_node = last;
+  }
+
+  // ---- publisher: a chunk's own node waits for nobody
+
+  __device__ __forceinline__ void publish_chunks(u32 run) const {
+    for (ring at;; at.next()) {
+      s.scanned[at.stage].wait(at.lap);
+      plan_type const& plan = s.plan[at.stage];
+      bool const ended = plan.units < 0;
+      if (!ended && plan.last_is_whole()) {
+        int const u = plan.last_chunk / unit + lane % 8;
+        T const node = join_lanes<8>(T(s.unit_node[at.stage * most_units + u]), lane % 8, a.operation, [](int, T const&) {});
+        if (lane == 0) {
+          bool const continues = plan.last_chunk == 0 && plan.chunk_number > 0;
+          i64 const origin = continues ? plan.start : plan.first + plan.begin + plan.last_chunk;
+          a.nodes.publish(run, origin / window, continues ? plan.chunk_number : 0, node);
+          s.chunk_node[at.stage] = node;
+        }
+      }
+      __syncwarp();
+      if (lane == 0) s.published[at.stage].arrive();
+      if (ended) return;
+    }
+  }
+
+  // ---- gatherers
+
+  __device__ __forceinline__ void gather_chunks(u32 run, int gatherer) const {
+    int turn = 0;
+    for (ring at;; at.next()) {
+      s.published[at.stage].wait(at.lap);
+      plan_type const& plan = s.plan[at.stage];
+      bool const ended = plan.units < 0;
+      if (turn == gatherer) {
+        int number = 0;
+        // A reduction needs what lies in front where a segment ends, and where a node of the level above becomes complete.
+        bool const one = plan.last_chunk == 0, whole = one && plan.last_is_whole(), ends_segment = !one || plan.ends();
+        constexpr i64 radix = 1 << lookback_radix_bits;
+        if (!ended && plan.chunk_number > 0 && (scans || ends_segment || (whole && plan.chunk_number % radix == radix - 1))) {
+          number = a.nodes.template gather<100, 3>(run, plan.start / window, plan.chunk_number, s.chunk_node[at.stage], a.operation,
+                                                   s.in_front.data() + at.stage * most_nodes_in_front, whole);
+        }
+        if (lane == 0) s.found[at.stage] = number;
+      }
+      __syncwarp();
+      if (lane == 0) s.gathered[at.stage].arrive();
+      if (ended) return;
+      turn = (turn + 1) % shape::gatherers;
+    }
+  }
+
+  // ---- writers
+
+  __device__ __forceinline__ void write_windows(int writer) const {
+    int shift = writer;  // units of windows go round the writers; of a reduction, whole windows
+    for (ring at;; at.next()) {
+      s.gathered[at.stage].wait(at.lap);
+      plan_type const& plan = s.plan[at.stage];
+      if (plan.units < 0) {
+        // All of the block's windows have looked back.
+        if (writer == 0 && lane == 0) a.header->leave(gridDim.x, a.windows + gridDim.x);
+        return;
+      }
+      if constexpr (scans) {
+        for (int u = shift; u < plan.units; u += shape::writers) {
+          int const from = plan.begin_of(u), to = plan.begin_of(u + 1), first_end = s.first_end[at.stage][u];
+          if (from >= to) continue;
+          bool const front = has_front(at.stage, plan, u);
+          if (front) write_places<true>(at.stage, plan, u, from, first_end);
+          if (!front || first_end < to) write_places<false>(at.stage, plan, u, front ? first_end : from, to);
+        }
+      } else {
+        if (shift == 0) write_sums(at.stage, plan);
+      }
+      shift -= scans ? plan.units : 1;
+      while (shift < 0) shift += shape::writers;
+      __syncwarp();
+      if (lane == 0) s.empty[at.stage].arrive();
+    }
+  }
+
+  __device__ __forceinline__ bool in_first_chunk(plan_type const& plan, int u) const { return plan.begin_of(u) == plan.number_of(u) * unit; }
+  __device__ __forceinline__ bool has_front(int stage, plan_type const& plan, int u) const {
+    return plan.number_of(u) != 0 || (in_first_chunk(plan, u) && s.found[stage] > 0);
+  }
+  // use(node) for what lies in front of the unit's first piece of a chunk, in its segment, nearest first.
+  template <class Use>
+  __device__ __forceinline__ void for_each_in_front(int stage, plan_type const& plan, int u, Use const& use) const {
+    int const number = plan.number_of(u);
+    T* const node = s.unit_node.data() + stage * most_units + u - number;  // of the chunk's units
+    static_assert(window / unit == 8);
+    if ((number & 1) != 0) use(T(node[number - 1]));
+    if ((number & 2) != 0) {
+      int const first = number & 4;
+      use(a.operation(node[first], node[first + 1]));
+    }
+    if ((number & 4) != 0) use(a.operation(a.operation(node[0], node[1]), a.operation(node[2], node[3])));
+    if (in_first_chunk(plan, u)) {
+      int const found = s.found[stage];
+      T* const in_front = s.in_front.data() + stage * most_nodes_in_front;
+#pragma unroll 1
+      for (int k = 0; k < found; ++k) use(T(in_front[k]));
+    }
+  }
+
+  // Places from .. to - 1 of a unit; `Front` adds what lies in front.
+  template <bool Front>
+  __device__ __forceinline__ void write_places(int stage, plan_type const& plan, int u, int from, int to) const {
+    int const unit_begin = plan.begin_of(u);
+    T const* const unit_values = stage_values(stage) + shape::unit_at(u, unit_begin);
+#pragma unroll 1
+    for (int begin = from; begin < to; begin += unit) {
+      // An exclusive prefix is that of the element before, in the same part of the unit.
+      constexpr int back = exclusive ? 1 : 0;
+      T const* const value = unit_values + shape::at(begin - unit_begin + lane - back);
+      int const left = to - begin - lane;  // of the lane's elements the i-th is there if 32 i is less
+      T held[share];
+#pragma unroll
+      for (int i = 0; i < share; ++i) {
+        bool const there = i * 32 < left && (!exclusive || i > 0 || begin + lane > from);
+        held[i] = there ? T(value[i * shape::row]) : T{};
+      }
+      if constexpr (Front) {
+        bool nearest = true;
+        for_each_in_front(stage, plan, u, [&](T const& node) {
+#pragma unroll
+          for (int i = 0; i < share; ++i) {
+            T const joined = a.operation(node, held[i]);
+            held[i] = exclusive && nearest && i == 0 && begin + lane == from ? node : joined;
+          }
+          nearest = false;
+        });
+      }
+      element_type* const out = &a.out(element_at<direction>(plan.first + plan.begin + begin + lane, a.count));
+      auto const put = [&](auto step) {
+#pragma unroll
+        for (int i = 0; i < share; ++i) {
+          if (i * 32 >= left) continue;
+          T result = held[i];
+          if constexpr (exclusive) {
+            result = (plan.heads_from(begin + i * 32) >> lane & 1u) != 0 ? a.initial : canonical(a.operation(a.initial, result));
+          } else {
+            result = canonical(result);
+          }
+          *reinterpret_cast<element_type*>(reinterpret_cast<char*>(out) + i * step) = conversion<element_type, T>::of(result);
+        }
+      };
+      if (a.out_contiguous) {
+        put(cuda::std::integral_constant<int, row_step<sizeof(element_type)>>{});
+      } else {
+        put(row_step<1> * a.out.mapping().byte_stride(0));
+      }
+    }
+  }
+
+  __device__ __forceinline__ void write_sums(int stage, plan_type const& plan) const {
+    T const* const value = stage_values(stage);
+    i64 const first = plan.first + plan.begin;
+    auto const is_end = [&](i64 element) {
+      int const next = static_cast<int>(element - first) + 1;
+      return next == plan.size ? plan.ends() : plan.is_head(next);
+    };
+    windows_type const segments{a.segments, a.count};
+    segments.for_each_end(first, first + plan.size, plan.before, lane, is_end, [&](i64 segment, i64 element) {
+      int const place = static_cast<int>(element - first);
+      int u = place / unit;
+      if (place < plan.begin_of(u)) --u;
+      T sum = value[shape::unit_at(u, plan.begin_of(u)) + shape::at(place - plan.begin_of(u))];
+      if (place < s.first_end[stage][u]) for_each_in_front(stage, plan, u, [&](T const& node) { sum = a.operation(node, sum); });
+      if (a.has_initial) sum = a.operation(a.initial, sum);
+      a.out(segment) = conversion<element_type, T>::of(canonical(sum));
+    });
+  }
+
+  __device__ __forceinline__ void run() const {
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < shape::stages; ++i) {
+        s.drawn[i].set_up(1);
+        s.planned[i].set_up(shape::planners);
+        s.placed[i].set_up(1);
+        s.filled[i].set_up(shape::loaders * 32);
+        s.scanned[i].set_up(shape::scanners);
+        s.published[i].set_up(1);
+        s.gathered[i].set_up(shape::gatherers);
+        s.empty[i].set_up(shape::writers);
+      }
+    }
+    u32 const run_number = a.header->run();
+    __syncthreads();
+    int role = warp;
+    if (role == 0) return draw_windows();
+    --role;
+    if (role < shape::planners) return plan_windows(run_number, role);
+    role -= shape::planners;
+    if (role == 0) return place_windows();
+    --role;
+    if (role < shape::loaders) return load_windows(role);
+    role -= shape::loaders;
+    if (role < shape::scanners) return scan_windows(role);
+    role -= shape::scanners;
+    if (role == 0) return publish_chunks(run_number);
+    --role;
+    if (role < shape::gatherers) return gather_chunks(run_number, role);
+    write_windows(role - shape::gatherers);
+  }
+};
+
+template <class Arguments>
+__global__ __launch_bounds__(segmented_ring<typename Arguments::value_type>::threads, 1) void segmented_kernel(
+    __grid_constant__ Arguments const a) {
+  using block_type = segmented_block<Arguments>;
+  extern __shared__ __align__(16) unsigned char tessera_values[];
+  __shared__ cuda::std::aligned_storage_t<sizeof(typename block_type::shared_state), 16> memory;
+  int const thread = static_cast<int>(threadIdx.x);
+  block_type const block{a, reinterpret_cast<typename block_type::shared_state&>(memory),
+                         reinterpret_cast<typename block_type::T*>(tessera_values), thread % 32, thread / 32};
+  block.run();
 }
 
 }  // namespace tessera::inline v0_1::detail

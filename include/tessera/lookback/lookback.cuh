@@ -36,9 +36,9 @@ struct lookback_header {
     ticket_base += tickets;
     runs += 1u;
   }
-  // The same where no block sees words of all others: each of as many blocks as there are tickets leaves, the last one ends the run.
-  __device__ void leave(cuda::std::uint32_t tickets) {
-    if (atomicInc(&left, tickets - 1u) == tickets - 1u) finish(tickets);
+  // The same where no block sees words of all others: each of `blocks` blocks leaves, the last one ends the run.
+  __device__ void leave(cuda::std::uint32_t blocks, cuda::std::uint32_t tickets) {
+    if (atomicInc(&left, blocks - 1u) == blocks - 1u) finish(tickets);
   }
 };
 static_assert(sizeof(lookback_header) == 256);
