@@ -25,6 +25,19 @@
 #define TESSERA_NO_UNROLL
 #endif
 
+// Threads that a multiprocessor holds at once.
+#if defined(__CUDA_ARCH__)
+#if __CUDA_ARCH__ < 800
+#define TESSERA_RESIDENT_THREADS 1024
+#elif __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100
+#define TESSERA_RESIDENT_THREADS 1536
+#else
+#define TESSERA_RESIDENT_THREADS 2048
+#endif
+#else
+#define TESSERA_RESIDENT_THREADS 2048
+#endif
+
 // The host backend computes the same bits as the device; a compiler that was told to reassociate, to contract across statements or to
 // forget about NaN and signed zeros cannot. Compilers that set no macro for it are found by a self-test when the backend starts.
 #if !defined(__CUDA_ARCH__)

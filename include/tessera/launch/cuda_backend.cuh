@@ -27,8 +27,10 @@ struct cuda_backend {
 
 namespace detail {
 
-// Blocks that shall fit on one multiprocessor; 16 is the most that every architecture has.
-constexpr int resident_blocks(int resident_threads, int threads) { return std::min(resident_threads / threads, 16); }
+// Blocks that shall fit on one multiprocessor, at least one; 16 is the most that every architecture has.
+constexpr int resident_blocks(int resident_threads, int threads) {
+  return std::max(std::min(std::min(resident_threads, TESSERA_RESIDENT_THREADS) / threads, 16), 1);
+}
 
 template <int Threads, int ScratchBytes, int ResidentThreads, class Walk, class Functor, class... Arguments>
 __global__ __launch_bounds__(Threads, resident_blocks(ResidentThreads, Threads)) void tiled_kernel(Walk walk, Functor functor,
