@@ -147,7 +147,7 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     expect_scanned([&] { detail::launch_scan_tiles<1024, 1>(place.backend, "scan", scan); }, "1024 x 1");
     expect_scanned([&] { detail::launch_scan_stream(place.backend, "scan", scan); }, "streaming");
     using finish = detail::store_sum<float, float>;
-    detail::reduce_arguments<in_type, float, plus, finish, float> sum{source, static_cast<std::int64_t>(n), true, plus{}, finish{},
+    detail::reduce_arguments<in_type, float, plus, finish, float> sum{source, static_cast<std::int64_t>(n), true, 0, plus{}, finish{},
                                                                       total.data(), header, words, 1};
     auto const expect_reduced = [&](auto const& launch, char const* what) {
       launch();

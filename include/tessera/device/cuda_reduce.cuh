@@ -59,14 +59,16 @@ void reduce_on_device(cuda_backend const& backend, char const* call, Source cons
   std::int64_t const count = in.extent(0);
   if (count == 0) return;
   auto const taken = take_workspace(call, workspace, take_reduce_workspace<T>);
-  reduce_arguments<In, T, Operation, Finish, Out> arguments{in,  count,        is_contiguous(in), operation, finish,
-                                                            out, taken.header, taken.words,       1};
+  bool const contiguous = is_contiguous(in);
+  reduce_arguments<In, T, Operation, Finish, Out> arguments{
+      in, count, contiguous, aligned_tiles<forward>(in, count, contiguous, 1), operation, finish, out, taken.header, taken.words, 1};
   constexpr int width = decltype(arguments)::width;
   constexpr int several = width <= 4 ? 8 : (width == 8 ? 4 : 2);
-  if (count * static_cast<std::int64_t>(16 / width) <= (1 << 20)) {
-    launch_reduce<256, several / 2, 1>(backend, call, arguments);
-  } else if (count * static_cast<std::int64_t>(16 / width) <= (1 << 23)) {
+  std::int64_t const bytes = count * (16 / width);
+  if (bytes <= (1 << 22)) {
     launch_reduce<256, several, 1>(backend, call, arguments);
+  } else if (bytes <= (1 << 26)) {
+    launch_reduce<512, several, 4>(backend, call, arguments);
   } else {
     launch_reduce<512, several, 8>(backend, call, arguments);
   }

@@ -25,6 +25,7 @@ struct reduce_arguments {
   S in;
   cuda::std::int64_t count;
   bool contiguous;
+  cuda::std::int64_t aligned;  // elements, from the first, that may be read in aligned 16-byte pieces: all or none
   Operation operation;
   Finish finish;
   Out* out;
@@ -71,11 +72,21 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
     cuda::std::int64_t const at = first + cuda::std::int64_t{i} * piece;
     P node[Rows];
     if (at < a.count) {
-      tile_place const place = place_of<forward>(a.in, a.count, a.contiguous, at, piece);
       T value[Rows][width];
-      T absent{};
-      if constexpr (has_identity<typename Arguments::operation_type, T>) absent = pad::absent();
-      tile_reader<forward, T, S>(a.in, place, absent).read(lane * width, 32 * width, value);
+      bool has_been_read = false;
+      if constexpr (has_vectors<S>) {
+        has_been_read = at + piece <= a.aligned;
+        if (has_been_read) {
+          tile_place const place = aligned_place_of<forward>(a.in, a.count, at, piece);
+          tile_reader<forward, T, S>(a.in, place).template read<true>(lane * width, 32 * width, value);
+        }
+      }
+      if (!has_been_read) {
+        tile_place const place = place_of<forward>(a.in, a.count, a.contiguous, at, piece);
+        T absent{};
+        if constexpr (has_identity<typename Arguments::operation_type, T>) absent = pad::absent();
+        tile_reader<forward, T, S>(a.in, place, absent).read(lane * width, 32 * width, value);
+      }
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {
         P leaf[width];
@@ -106,22 +117,33 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
   }
 
   // First the block's own sum, then, in the block that came last, those of all: every other block runs or has run, it holds a smaller
-  // ticket. They are collected in order, `at_once` at a time.
+  // ticket. They are collected in order, `at_once` at a time; by the first warp alone where it holds them all.
   constexpr unsigned at_once = Threads * Collected;
   __shared__ cuda::std::uint32_t shared_run;
   unsigned const passes = (gridDim.x + at_once - 1) / at_once;
+  bool const one_warp = gridDim.x <= 32 * Collected;
+  cuda::std::uint32_t run = 0;  // in the block that collects
 #pragma unroll 1
   for (unsigned pass = 0;; ++pass) {
     mine = reduce_warps<warps>(mine, totals, combine);
     if (pass == 0) {
       if (gridDim.x == 1) break;
+      cuda::std::uint32_t collects = 0;
       if (threadIdx.x == 0) {
         a.words[blockIdx.x].publish(runs_before + 1u, pad::value(mine));
-        shared_run = ticket - base + 1u == gridDim.x ? runs_before + 1u : 0u;
+        if (ticket - base + 1u == gridDim.x) collects = runs_before + 1u;
       }
-      __syncthreads();
-      if (shared_run == 0) return;
+      if (one_warp) {
+        if (warp > 0) return;
+        run = shuffle(collects, 0);
+      } else {
+        if (threadIdx.x == 0) shared_run = collects;
+        __syncthreads();
+        run = shared_run;
+      }
+      if (run == 0) return;
     } else {
+      if (passes == 1) break;
       int level = 0;
 #pragma unroll 1
       for (; (((pass - 1) >> level) & 1) != 0; ++level) mine = combine(counter[level], mine);
@@ -129,7 +151,6 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
       if (pass == passes) break;
       __syncthreads();
     }
-    cuda::std::uint32_t const run = shared_run;
     unsigned const begin = pass * at_once + threadIdx.x * Collected;
     P node[Collected];
     unsigned missing = 0;
@@ -138,26 +159,29 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
       node[v] = pad::absent();
       if (begin + v < gridDim.x) missing |= 1u << v;
     }
+#pragma unroll 1
     while (missing != 0) {
-      unsigned still = missing;
+      // All are read before one is looked at.
+      T value[Collected];
+      bool there[Collected];
+#pragma unroll
+      for (int v = 0; v < Collected; ++v) there[v] = a.words[min(begin + v, gridDim.x - 1)].read(run, value[v]);
 #pragma unroll
       for (int v = 0; v < Collected; ++v) {
-        T value;
-        if ((missing >> v & 1u) != 0 && a.words[begin + v].read(run, value)) {
-          node[v] = pad::present(value);
-          still &= ~(1u << v);
-        }
+        if (!there[v] || (missing >> v & 1u) == 0) continue;
+        node[v] = pad::present(value[v]);
+        missing &= ~(1u << v);
       }
-      missing = still;
     }
     __syncwarp();
     mine = join_lanes<32>(join_values(node, combine), lane, combine, [](int, P const&) {});
+    if (one_warp) break;
   }
   if (threadIdx.x == 0) {
     // What is left of the counter, smallest first.
     bool first_node = true;
 #pragma unroll 1
-    for (int level = 0; gridDim.x > 1 && (passes >> level) != 0; ++level) {
+    for (int level = 0; passes > 1 && (passes >> level) != 0; ++level) {
       if ((passes >> level & 1) == 0) continue;
       mine = first_node ? counter[level] : combine(counter[level], mine);
       first_node = false;

@@ -19,6 +19,17 @@ struct alignas(16) vector_bytes {
   unsigned word[4];
 };
 
+// From and to aligned addresses of global memory; where the compiler cannot see that they are aligned, it copies a struct in parts.
+__device__ __forceinline__ vector_bytes load_vector(void const* from) {
+  return cuda::std::bit_cast<vector_bytes>(*static_cast<uint4 const*>(from));
+}
+__device__ __forceinline__ void store_vector(void* to, vector_bytes const& bits) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(to)), "r"(bits.word[0]), "r"(bits.word[1]), "r"(bits.word[2]), "r"(bits.word[3])
+               : "memory");
+}
+
 // The 16 bytes that begin `Words` words and `rest` (0 .. 3) bytes into `low`, `high` being the 16 behind it.
 template <int Words>
 __device__ __forceinline__ vector_bytes bytes_at(vector_bytes const& low, vector_bytes const& high, unsigned rest) {
@@ -132,6 +143,24 @@ __device__ __forceinline__ tile_place place_of(S const& source, cuda::std::int64
   return place;
 }
 
+// How many tiles, from the first, lie in aligned 16-byte pieces of the array: all whole ones or none.
+template <scan_direction Direction, class S>
+cuda::std::int64_t aligned_tiles(S const& source, cuda::std::int64_t count, bool contiguous, int size) {
+  if constexpr (has_vectors<S>) {
+    auto const* const begin = source_memory<S>::array(source).data_handle();
+    auto const first = reinterpret_cast<cuda::std::uintptr_t>(Direction == forward ? begin : begin + count);
+    return contiguous && first % 16 == 0 ? count / size : 0;
+  } else {
+    return 0;
+  }
+}
+// One of them.
+template <scan_direction Direction, class S>
+__device__ __forceinline__ tile_place aligned_place_of(S const& source, cuda::std::int64_t count, cuda::std::int64_t first, int size) {
+  auto const* const begin = source_memory<S>::array(source).data_handle();
+  return {count, first, reinterpret_cast<char const*>(begin + (Direction == forward ? first : count - first - size)), size, true};
+}
+
 // Reads a tile of a source, converted to T.
 template <scan_direction Direction, class T, class S>
 class tile_reader {
@@ -143,17 +172,21 @@ class tile_reader {
       : source_(source), place_(place), absent_(absent) {}
 
   // `Rows` times `width` values: row i from the tile's position at + i * step on, a multiple of the width. What does not exist is `absent`.
-  template <int Rows>
+  // `Aligned`: the tile is known to lie in aligned 16-byte pieces.
+  template <bool Aligned = false, int Rows>
   __device__ __forceinline__ void read(int at, int step, T (&value)[Rows][width]) const {
     if constexpr (has_vectors<S>) {
-      if (place_.complete) {
+      if (Aligned || place_.complete) {
         constexpr int bytes = sizeof(memory_type);
-        unsigned const skew = static_cast<unsigned>(reinterpret_cast<cuda::std::uintptr_t>(place_.lowest)) & 15u;
+        unsigned const skew = Aligned ? 0u : static_cast<unsigned>(reinterpret_cast<cuda::std::uintptr_t>(place_.lowest)) & 15u;
         auto const* const from =
             reinterpret_cast<vector_bytes const*>(place_.lowest - skew + (Direction == forward ? at : place_.size - width - at) * bytes);
         int const next = (Direction == forward ? step : -step) / width;
         vector_bytes bits[Rows];
-        if (skew == 0) {
+        if constexpr (Aligned) {
+#pragma unroll
+          for (int i = 0; i < Rows; ++i) bits[i] = load_vector(from + i * next);
+        } else if (skew == 0) {
 #pragma unroll
           for (int i = 0; i < Rows; ++i) bits[i] = from[i * next];
         } else if constexpr (bytes < 16) {
@@ -171,15 +204,17 @@ class tile_reader {
         return;
       }
     }
+    if constexpr (!Aligned) {
 #pragma unroll
-    for (int i = 0; i < Rows; ++i) {
+      for (int i = 0; i < Rows; ++i) {
 #pragma unroll
-      for (int v = 0; v < width; ++v) {
-        cuda::std::int64_t const p = place_.first + (at + i * step + v);
-        value[i][v] = absent_;
-        if (p >= place_.count) continue;
-        auto const element = source_(Direction == forward ? p : place_.count - 1 - p);
-        value[i][v] = conversion<T, cuda::std::remove_cvref_t<decltype(element)>>::of(element);
+        for (int v = 0; v < width; ++v) {
+          cuda::std::int64_t const p = place_.first + (at + i * step + v);
+          value[i][v] = absent_;
+          if (p >= place_.count) continue;
+          auto const element = source_(Direction == forward ? p : place_.count - 1 - p);
+          value[i][v] = conversion<T, cuda::std::remove_cvref_t<decltype(element)>>::of(element);
+        }
       }
     }
   }
@@ -210,8 +245,9 @@ __device__ __forceinline__ void make_canonical(T (&value)[Rows][Width]) {
   for (int i = 0; i < Rows * Width; ++i) value[i / Width][i % Width] = canonical(value[i / Width][i % Width]);
 }
 
-// Writes a warp's rows, converted: value[r][v] is position first + (32 r + lane) Width + v of an array of `count` elements.
-template <scan_direction Direction, class T, int Rows, int Width, class Out>
+// Writes a warp's rows, converted: value[r][v] is position first + (32 r + lane) Width + v of an array of `count` elements. `Aligned`: they
+// are known to lie in aligned 16-byte pieces of it.
+template <scan_direction Direction, bool Aligned = false, class T, int Rows, int Width, class Out>
 __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t count, cuda::std::int64_t first, int lane, bool contiguous,
                                            T const (&values)[Rows][Width]) {
   auto const value = [&](int r, int v) { return conversion<typename Out::element_type, T>::of(values[r][v]); };
@@ -219,9 +255,10 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
   constexpr int size = Rows * 32 * Width;
   bool const all = first + size <= count;
   if constexpr (sizeof(element) * Width == 16) {
-    if (all && contiguous) {
-      char* const lowest = reinterpret_cast<char*>(&out(Direction == forward ? first : count - first - size));
-      unsigned const skew = static_cast<unsigned>(reinterpret_cast<cuda::std::uintptr_t>(lowest)) & 15u;
+    if (Aligned || (all && contiguous)) {
+      cuda::std::int64_t const lowest_index = Direction == forward ? first : count - first - size;
+      char* const lowest = reinterpret_cast<char*>(Aligned ? out.data_handle() + lowest_index : &out(lowest_index));
+      unsigned const skew = Aligned ? 0u : static_cast<unsigned>(reinterpret_cast<cuda::std::uintptr_t>(lowest)) & 15u;
       vector_bytes bits[Rows];
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {
@@ -231,6 +268,11 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
         bits[r] = cuda::std::bit_cast<vector_bytes>(packed);
       }
       auto const offset = [&](int r) { return Direction == forward ? (r * 32 + lane) * 16 : (Rows * 32 - 1 - r * 32 - lane) * 16; };
+      if constexpr (Aligned) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) store_vector(lowest + offset(r), bits[r]);
+        return;
+      }
       if (skew == 0) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r) *reinterpret_cast<vector_bytes*>(lowest + offset(r)) = bits[r];
@@ -238,7 +280,7 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
       }
       // A lane writes the aligned 16 bytes that its own end in and those of its neighbour in memory begin in; the ends of the piece go one
       // by one.
-      if constexpr (sizeof(element) < 16) {
+      if constexpr (!Aligned && sizeof(element) < 16) {
         unsigned const head = 16u - skew;  // bytes of the lane's own that lie before the aligned address
         with_skew<sizeof(element)>(head, [&](auto words, unsigned rest) {
 #pragma unroll
@@ -272,12 +314,14 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
       return;
     }
   }
+  if constexpr (!Aligned) {
 #pragma unroll
-  for (int r = 0; r < Rows; ++r) {
+    for (int r = 0; r < Rows; ++r) {
 #pragma unroll
-    for (int v = 0; v < Width; ++v) {
-      cuda::std::int64_t const p = first + (r * 32 + lane) * Width + v;
-      if (p < count) out(Direction == forward ? p : count - 1 - p) = value(r, v);
+      for (int v = 0; v < Width; ++v) {
+        cuda::std::int64_t const p = first + (r * 32 + lane) * Width + v;
+        if (p < count) out(Direction == forward ? p : count - 1 - p) = value(r, v);
+      }
     }
   }
 }
