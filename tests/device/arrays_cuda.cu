@@ -117,6 +117,16 @@ TEST(arrays_under_noise, one_pattern_in_a_thousand_runs_Long) {
 
 // --- No tuning shows in a bit
 
+// A scan by the kernels themselves, of a workspace that is large enough: claims in its upper half.
+template <class Source, class View>
+auto float_scan(Source const& source, View const& destination, std::size_t n, workspace_view const& workspace) {
+  auto* const header = static_cast<detail::lookback_header*>(workspace.data);
+  auto* const words = reinterpret_cast<detail::node_word<float>*>(header + 1);
+  auto* const claims = reinterpret_cast<detail::tile_claims::word_type*>(static_cast<std::byte*>(workspace.data) + workspace.bytes / 2);
+  return detail::scan_arguments<forward, false, Source, View, float, plus>{
+      source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, 0.0f, plus{}, header, {words, {}}, {claims}, 0, 0};
+}
+
 TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
   cuda_place<128> const place;
   for (std::size_t const n : {std::size_t{1}, std::size_t{5000}, std::size_t{300'001}}) {
@@ -129,11 +139,9 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     auto const source = source_of(static_cast<float const*>(in.data()), n);
     auto const destination = make_view(out.data(), {n});
     using in_type = std::remove_const_t<decltype(source)>;
-    using out_type = std::remove_const_t<decltype(destination)>;
     auto* const header = static_cast<detail::lookback_header*>(workspace_view(workspace).data);
     auto* const words = reinterpret_cast<detail::node_word<float>*>(header + 1);
-    using scan_type = detail::scan_arguments<forward, false, in_type, out_type, float, plus>;
-    scan_type scan{source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, 0.0f, plus{}, header, {words, {}}};
+    auto scan = float_scan(source, destination, n, workspace);
     auto const expect_scanned = [&](auto const& launch, char const* what) {
       launch();
       place.wait();
@@ -144,7 +152,7 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     expect_scanned([&] { detail::launch_scan_tiles<32, 1>(place.backend, "scan", scan); }, "32 x 1");
     expect_scanned([&] { detail::launch_scan_tiles<64, 2>(place.backend, "scan", scan); }, "64 x 2");
     expect_scanned([&] { detail::launch_scan_tiles<128, 8>(place.backend, "scan", scan); }, "128 x 8");
-    expect_scanned([&] { detail::launch_scan_tiles<1024, 1>(place.backend, "scan", scan); }, "1024 x 1");
+    expect_scanned([&] { detail::launch_scan_tiles<512, 1>(place.backend, "scan", scan); }, "512 x 1");
     expect_scanned([&] { detail::launch_scan_stream(place.backend, "scan", scan); }, "streaming");
     using finish = detail::store_sum<float, float>;
     detail::reduce_arguments<in_type, float, plus, finish, float> sum{source, static_cast<std::int64_t>(n), true, 0, plus{}, finish{},
@@ -179,6 +187,54 @@ TEST(arrays_under_noise, one_sum_in_a_thousand_runs_Long) {
   EXPECT_EQ(report.pattern_count(), 1u) << report;
   EXPECT_EQ(bits(result[0]), bits(dyadic_sum(values)));
   EXPECT_GT(noise.overlap().overlapped_windows, 500u);
+}
+
+// --- Progress whatever blocks start first
+
+struct impatient : detail::tiles_in_order {
+  static constexpr int looks = 0;
+};
+struct last_tile_first {
+  static constexpr int looks = 1;
+  __device__ static cuda::std::uint32_t tile_of(cuda::std::uint32_t block, cuda::std::uint32_t blocks) { return blocks - 1 - block; }
+};
+struct in_strides {
+  static constexpr int looks = 0;
+  __device__ static cuda::std::uint32_t tile_of(cuda::std::uint32_t block, cuda::std::uint32_t blocks) {
+    return blocks % 7 == 0 ? block : static_cast<cuda::std::uint32_t>(7ull * block % blocks);
+  }
+};
+
+// More tiles than blocks run at once, so that tiles wait for some whose blocks come last.
+TEST(arrays_progress, whichever_block_starts_first) {
+  cuda_place<128> const place;
+  for (std::size_t const n : {std::size_t{257}, std::size_t{65'536}, std::size_t{1'000'003}}) {
+    auto const values = rounding_values<float>(n, n);
+    auto const expected = bits(oracle_scan(values));
+    auto const in = place.array(values);
+    auto const out = place.array(std::vector<float>(n));
+    zeroed_memory const workspace(std::size_t{1} << 20);
+    auto const destination = make_view(out.data(), {n});
+    auto apart = float_scan(source_of(static_cast<float const*>(in.data()), n), destination, n, workspace);
+    auto in_place = float_scan(source_of(static_cast<float const*>(out.data()), n), destination, n, workspace);
+    auto const check = [&](auto order, char const* what) {
+      using order_type = decltype(order);
+      require_cuda(cudaMemset(out.data(), 0x5A, n * sizeof(float)));
+      require_cuda(cudaDeviceSynchronize());
+      detail::launch_scan_tiles<32, 1, order_type>(place.backend, "scan", apart);
+      place.wait();
+      EXPECT_EQ(bits(out.values()), expected) << what << ", " << n;
+      require_cuda(cudaMemcpy(out.data(), in.data(), n * sizeof(float), cudaMemcpyDeviceToDevice));
+      require_cuda(cudaDeviceSynchronize());
+      detail::launch_scan_tiles<32, 1, order_type>(place.backend, "scan", in_place);
+      place.wait();
+      EXPECT_EQ(bits(out.values()), expected) << what << " in place, " << n;
+    };
+    check(detail::tiles_in_order{}, "in order");
+    check(impatient{}, "impatient");
+    check(last_tile_first{}, "last tile first");
+    check(in_strides{}, "in strides");
+  }
 }
 
 // --- Progress beside a kernel that holds all of the card but one place

@@ -42,13 +42,18 @@ bool runs_code_for_90(char const* call, Kernel* kernel) {
   return compiled;
 }
 
-template <int Threads, int Rows, class Arguments>
+template <int Threads, int Rows, class Order = tiles_in_order, class Arguments>
 void launch_scan_tiles(cuda_backend const& backend, char const* call, Arguments& arguments) {
   constexpr std::int64_t tile = std::int64_t{Threads} * Rows * Arguments::width;
   std::int64_t const tiles = ceil_div(arguments.count, tile);
-  arguments.tiles = arguments.tickets = static_cast<std::uint32_t>(tiles);
+  arguments.tiles = static_cast<std::uint32_t>(tiles);
   arguments.nodes.layout = make_lookback_layout(tiles);
-  launch_kernel(backend, call, &scan_tiles_kernel<Threads, Rows, Arguments>, tiles, Threads, 0, arguments);
+  arguments.aligned_in = static_cast<std::uint32_t>(
+      aligned_tiles<Arguments::direction>(arguments.in, arguments.count, arguments.in_contiguous, static_cast<int>(tile)));
+  arguments.aligned_out = static_cast<std::uint32_t>(
+      aligned_tiles<Arguments::direction>(arguments.out, arguments.count, arguments.out_contiguous, static_cast<int>(tile)));
+  launch_kernel(backend, call, &scan_tiles_kernel<Threads, Rows, Order, Arguments>, tiles, tiles > 1 ? Threads + 32 : Threads, 0,
+                arguments);
 }
 
 template <class Arguments>
@@ -85,11 +90,18 @@ void launch_scan(cuda_backend const& backend, char const* call, Arguments& argum
 }
 
 template <class T>
-lookback_workspace<T> take_scan_workspace(std::int64_t count, workspace_parts& parts) {
-  // The smallest tiles give the most nodes.
-  auto const words = [](std::int64_t elements, std::int64_t tile) { return make_lookback_layout(ceil_div(elements, tile)).words; };
-  return lookback_workspace<T>::take(std::max(words(count, least_scan_tile(count)), words(std::min(count, small_scan), least_scan_tile(0))),
-                                     parts);
+struct scan_workspace {
+  lookback_workspace<T> lookback;
+  tile_claims claims;
+};
+template <class T>
+scan_workspace<T> take_scan_workspace(std::int64_t count, workspace_parts& parts) {
+  // The smallest tiles give the most nodes and claims.
+  std::int64_t const tiles = std::max(ceil_div(count, least_scan_tile(count)), ceil_div(std::min(count, small_scan), least_scan_tile(0)));
+  scan_workspace<T> taken{};
+  taken.lookback = lookback_workspace<T>::take(make_lookback_layout(tiles).words, parts);
+  taken.claims.words = parts.take<tile_claims::word_type>(tiles);
+  return taken;
 }
 
 template <scan_direction Direction, bool Exclusive, class Source, class View, class Operation, class T>
@@ -107,8 +119,10 @@ void scan_on_device(cuda_backend const& backend, char const* call, Source const&
   check_scan(call, in, out);
   if (count == 0) return;
   auto const taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_scan_workspace<T>(count, parts); });
+  lookback<T> const nodes{taken.lookback.words, {}};
   scan_arguments<Direction, Exclusive, In, Out, T, Operation> arguments{
-      in, out, count, 0, 0, has_initial, is_contiguous(in), is_contiguous(out), initial, operation, taken.header, {taken.words, {}}};
+      in, out, count, 0, 0, has_initial, is_contiguous(in), is_contiguous(out), initial, operation, taken.lookback.header,
+      nodes, taken.claims, 0, 0};
   launch_scan(backend, call, arguments);
 }
 

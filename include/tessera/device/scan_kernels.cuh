@@ -14,6 +14,7 @@
 #include <tessera/group/warp_rows.cuh>
 #include <tessera/launch/cuda_backend.cuh>
 #include <tessera/lookback/lookback.cuh>
+#include <tessera/lookback/tile_claims.cuh>
 
 namespace tessera::inline v0_1::detail {
 
@@ -38,6 +39,9 @@ struct scan_arguments {
   Operation operation;
   lookback_header* header;
   lookback<T> nodes;
+  // Of a block a tile:
+  tile_claims claims;
+  cuda::std::uint32_t aligned_in, aligned_out;  // tiles that are read and written in aligned pieces
 
   __device__ __forceinline__ tile_place place_of(cuda::std::int64_t first, int size) const {
     return detail::place_of<Direction>(in, count, in_contiguous, first, size);
@@ -57,54 +61,135 @@ struct scan_arguments {
 
 // ---- a block a tile
 
-template <int Threads, int Rows, class Arguments>
-__global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 1024 : 768,
-                                                      Threads)) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
+// Which tile a block begins with, and how often it looks for missing neighbours before it does the tiles of blocks that have not started:
+// some tenths of a millisecond, longer than any tile takes, for it has to read its own again. No bit depends on either.
+struct tiles_in_order {
+  static constexpr int looks = 1024;
+  __device__ __forceinline__ static cuda::std::uint32_t tile_of(cuda::std::uint32_t block, cuda::std::uint32_t) { return block; }
+};
+
+// What the warps of scan_tiles_kernel tell each other.
+template <class T, int Warps>
+struct scan_tiles_state {
+  // Bits of what is to be done: to write the tile, for what lies in front of it is known; to end, for the tile is the block's own and
+  // written, or another block's.
+  static constexpr unsigned write = 1, end = 2;
+  shared_values<T, Warps> warp_totals;
+  shared_values<T, 128> level_nodes;
+  shared_values<T, most_nodes_in_front> in_front;
+  cuda::std::uint32_t next_tile;
+  unsigned to_do;
+};
+
+// A barrier of the block that warps reach at different places of the code.
+__device__ __forceinline__ void meet(int name) { asm volatile("barrier.sync %0, %1;" : : "r"(name), "r"(blockDim.x) : "memory"); }
+
+// `Threads` threads scan a tile, which they read at once. One more warp, if there are several tiles, claims it meanwhile, publishes its sum
+// and looks back. A block that has to help does so before it writes its own tile, which it then reads again; by then all tiles below its
+// own are claimed, so it waits without end.
+template <int Threads, int Rows, class Order, class Arguments>
+__global__ __launch_bounds__(Threads + 32,
+                             resident_blocks(Rows * Arguments::width * sizeof(typename Arguments::value_type) <= 64 ? 1152 : 864,
+                                             Threads + 32)) void scan_tiles_kernel(__grid_constant__ Arguments const a) {
   using T = typename Arguments::value_type;
+  using S = typename Arguments::source_type;
+  using u32 = cuda::std::uint32_t;
   constexpr int width = Arguments::width, warps = Threads / 32, piece = Rows * 32 * width, tile_size = warps * piece;
-  __shared__ shared_values<T, warps> warp_totals;
-  __shared__ shared_values<T, most_nodes_in_front> in_front;
-  __shared__ int found;
-  __shared__ cuda::std::uint32_t ticket;
+  // Where the warps meet.
+  constexpr int totals_known = 1, look_back_done = 2;
+  using state = scan_tiles_state<T, warps>;
+  __shared__ state s;
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  cuda::std::uint32_t run = 0;
-  if (warp == 0) {
-    run = a.header->run();
-    if (lane == 0) ticket = a.tiles == 1 ? 0u : a.header->take(a.header->base());
-  }
-  __syncthreads();
-  cuda::std::int64_t const tile = ticket, first = tile * tile_size;
-  tile_place const place = a.place_of(first, tile_size);
-  tile_reader<Arguments::direction, T, typename Arguments::source_type> const reader(a.in, place);
-
-  warp_prefixes<Arguments::exclusive, T, Rows, width, typename Arguments::operation_type> prefixes;
-  reader.read(warp * piece + lane * width, 32 * width, prefixes.rows.value);
-  T const total = prefixes.scan(lane, a.operation);
-  if (lane == 31) warp_totals[warp] = total;
-  __syncthreads();
-
-  T node = warp_totals[lane % warps];
+  u32 const own = Order::tile_of(blockIdx.x, a.tiles);
+  u32 tile = own;
+  if (warp == warps) {
+    u32 const runs = a.header->runs_so_far();
+    u32 started_before = 0;
+    bool starts = true;
+    u32 search_from = 0;
+    int looks = Order::looks;
+#pragma unroll 1
+    for (;;) {
+      bool taken = false;
+      bool const gathered =
+          a.nodes.gather_rehearsed(tile, looks, a.operation, s.in_front.data(), s.level_nodes.data(), [&](u32& run, T& node) {
+            // Here, and not before the rehearsal, is the run's number waited for.
+            asm volatile("add.u32 %0, %1, 1;" : "=r"(run) : "r"(runs));
+            tile_claims::word_type claimed_before = 0;
+            if (starts && lane == 0) {
+              claimed_before = a.claims.claim(run, own);
+              started_before = a.header->start(run, a.tiles);
+            }
+            meet(totals_known);
+            node = s.warp_totals[lane % warps];
 #pragma unroll
-  for (int j = 0; (1 << j) < warps; ++j) {
-    T const before = shuffle(node, (warp >> (j + 1)) << (j + 1));
-    if ((warp >> j & 1) != 0) prefixes.prepend(before, a.operation);
-    node = join_beside(node, lane, 1 << j, a.operation);
-  }
-  node = shuffle(node, 0);
-  if (warp == 0 && a.tiles > 1) {
-    if (lane == 0 && tile + 1 < a.tiles) a.nodes.publish(run, 0, tile, node);
-    int const number = a.nodes.template gather<0, 0>(run, 0, tile, node, a.operation, in_front.data());
-    if (lane == 0) {
-      found = number;
-      if (tile + 1 == a.tiles) a.header->finish(a.tickets);
+            for (int d = 1; d < warps; d *= 2) node = join_beside(node, lane, d, a.operation);
+            taken = __any_sync(full_warp, !tile_claims::was_open(run, claimed_before));
+            if (lane == 0 && tile + 1 < a.tiles && !taken) a.nodes.publish(run, 0, tile, node);
+            return !taken;
+          });
+      bool const ends = taken || (gathered && tile == own);
+      if (lane == 0) s.to_do = (gathered ? state::write : 0u) | (ends ? state::end : 0u);
+      __syncwarp();
+      meet(look_back_done);
+      if (starts && lane == 0 && started_before + 1u == a.tiles) a.header->finish(0);
+      if (ends) return;
+      starts = false;
+      looks = -1;
+      tile = a.claims.claim_next(runs + 1u, search_from, own);
+      search_from = tile + 1;
+      if (lane == 0) s.next_tile = tile;
+      __syncwarp();
+      meet(look_back_done);
     }
   }
-  if (a.tiles > 1) __syncthreads();
-  int const number = a.tiles > 1 ? found : 0;
 #pragma unroll 1
-  for (int k = 0; k < number; ++k) prefixes.prepend(in_front[k], a.operation);
-  a.finish(prefixes.rows.value, tile == 0 && threadIdx.x == 0);
-  write_rows<Arguments::direction>(a.out, a.count, first + warp * piece, lane, a.out_contiguous, prefixes.rows.value);
+  for (;;) {
+    cuda::std::int64_t const first = cuda::std::int64_t{tile} * tile_size;
+    warp_prefixes<Arguments::exclusive, T, Rows, width, typename Arguments::operation_type> prefixes;
+    auto const read = [&](auto aligned, tile_place const& place) {
+      tile_reader<Arguments::direction, T, S> const reader(a.in, place);
+      reader.template read<aligned()>(warp * piece + lane * width, 32 * width, prefixes.rows.value);
+    };
+    bool read_already = false;
+    if constexpr (has_vectors<S>) {
+      read_already = tile < a.aligned_in;
+      if (read_already) read(cuda::std::true_type{}, aligned_place_of<Arguments::direction>(a.in, a.count, first, tile_size));
+    }
+    if (!read_already) read(cuda::std::false_type{}, a.place_of(first, tile_size));
+    T const total = prefixes.template scan<1>(lane, a.operation);
+    if (lane == 31) s.warp_totals[warp] = total;
+    __syncwarp();
+    meet(totals_known);
+
+    T node = s.warp_totals[lane % warps];
+#pragma unroll 1
+    for (int j = 0; (1 << j) < warps; ++j) {
+      T const before = shuffle(node, (warp >> (j + 1)) << (j + 1));
+      if ((warp >> j & 1) != 0) prefixes.prepend(before, a.operation);
+      node = join_beside(node, lane, 1 << j, a.operation);
+    }
+    unsigned to_do = state::write | state::end;
+    if (a.tiles > 1) {
+      meet(look_back_done);
+      to_do = s.to_do;
+    }
+    if ((to_do & state::write) != 0) {
+#pragma unroll 1
+      for (u32 bits = tile; bits != 0; bits &= bits - 1u) prefixes.prepend(s.in_front[__ffs(static_cast<int>(bits)) - 1], a.operation);
+      a.finish(prefixes.rows.value, tile == 0 && threadIdx.x == 0);
+      bool written = false;
+      if constexpr (sizeof(typename Arguments::output_type::element_type) * width == 16) {
+        written = tile < a.aligned_out;
+        if (written)
+          write_rows<Arguments::direction, true>(a.out, a.count, first + warp * piece, lane, a.out_contiguous, prefixes.rows.value);
+      }
+      if (!written) write_rows<Arguments::direction>(a.out, a.count, first + warp * piece, lane, a.out_contiguous, prefixes.rows.value);
+    }
+    if ((to_do & state::end) != 0) return;
+    meet(look_back_done);
+    tile = s.next_tile;
+  }
 }
 
 // ---- long arrays

@@ -79,12 +79,13 @@ class warp_rows {
   static constexpr int rows = Rows, width = Width, size = Rows * 32 * Width;
   T value[Rows][Width];
 
-  // Every value becomes D of the piece up to and with it.
-  template <class Combine>
+  // Every value becomes D of the piece up to and with it. `AtOnce` steps over the lanes are written out: 5 is fastest where the code runs
+  // often, 1 where it runs once.
+  template <int AtOnce = 5, class Combine>
   __device__ __forceinline__ void scan(int lane, Combine const& combine) {
 #pragma unroll
     for (int r = 0; r < Rows; ++r) scan_values<Width>(value[r], combine);
-#pragma unroll
+#pragma unroll AtOnce
     for (int j = 0; j < 5; ++j) {
       bool const after = (lane >> j & 1) != 0;
       int const from = (lane & ~((2 << j) - 1)) | ((1 << j) - 1);
@@ -141,8 +142,9 @@ class warp_prefixes {
   piece rows;
 
   // Gives D of the piece on the last lane.
+  template <int AtOnce = 5>
   __device__ __forceinline__ T scan(int lane, Combine const& combine) {
-    rows.scan(lane, combine);
+    rows.template scan<AtOnce>(lane, combine);
     T const total = rows.last();
     if constexpr (Exclusive) {
       T none = total;

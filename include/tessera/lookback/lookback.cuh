@@ -1,8 +1,9 @@
 // Look-back without a chain: each tile publishes D of its own elements at once, and gathers the aligned nodes in front of it, whoever
 // formed them. What a tile waits for are its predecessors' own sums, never their prefixes, so latency does not grow with the tile's number.
 //
-// Level 0 holds one node a tile, level l one for each 128^l tiles; the last tile of 128 joins them and publishes the next level's. The
-// tiles' order is a ticket's: a tile waits for smaller tickets only, and those are held by blocks that run, under any scheduling.
+// Level 0 holds one node a tile, level l one for each 128^l tiles; the last tile of 128 joins them and publishes the next level's. A tile
+// waits for smaller tiles only, and those are held by blocks that run, under any scheduling: a tile's number is a ticket, or the tile is
+// claimed (tile_claims.cuh).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,9 @@
 #include <cuda/std/cstdint>
 
 #include <tessera/config.hpp>
+#include <tessera/dyadic.hpp>
 #include <tessera/group/shuffle.cuh>
+#include <tessera/group/warp_rows.cuh>
 #include <tessera/lookback/node_word.cuh>
 
 namespace tessera::inline v0_1::detail {
@@ -21,8 +24,9 @@ struct lookback_header {
   cuda::std::uint32_t ticket_base;  // of the run that is on
   cuda::std::uint32_t left;         // blocks that are done, where they are counted
   cuda::std::uint32_t unused[29];
-  cuda::std::uint32_t ticket;  // next; in a cache line of its own
-  cuda::std::uint32_t unused_too[31];
+  cuda::std::uint32_t ticket;      // next; in another cache line
+  cuda::std::uint32_t started[2];  // blocks that know the run's number, where those are counted: of even and of odd runs
+  cuda::std::uint32_t unused_too[29];
 
   // The number of this run; before the caller's first word of it is published.
   __device__ cuda::std::uint32_t run() const { return runs_so_far() + 1u; }
@@ -39,6 +43,11 @@ struct lookback_header {
   // The same where no block sees words of all others: each of `blocks` blocks leaves, the last one ends the run.
   __device__ void leave(cuda::std::uint32_t blocks, cuda::std::uint32_t tickets) {
     if (atomicInc(&left, blocks - 1u) == blocks - 1u) finish(tickets);
+  }
+  // The same without tickets: each of `blocks` blocks starts when it has read the run's number, which is certain since the address depends
+  // on it. Gives how many have started before; the last one finishes the run, with no tickets, at any time.
+  __device__ cuda::std::uint32_t start(cuda::std::uint32_t run_number, cuda::std::uint32_t blocks) {
+    return atomicInc(&started[run_number & 1u], blocks - 1u);
   }
 };
 static_assert(sizeof(lookback_header) == 256);
@@ -116,6 +125,88 @@ struct lookback {
     }
     __syncwarp();
     return found;
+  }
+
+  // The same of one list by a warp that has nothing else to do, in blocks that run their code once: what those wait for most is their
+  // instructions, so the code is short, and where the operator has an identity the warp goes through what is behind the last look once
+  // before there is anything to look at. total(run, own) gives the run and the tile's own node, which it publishes, or gives up by false.
+  // The node of 2^k tiles, for each bit k of the tile's number, comes to nodes[k]; `level_nodes` is room for 128. False where nodes are
+  // still missing after `looks` looks; without end where that is negative.
+  template <class Combine, class Total>
+  __device__ __forceinline__ bool gather_rehearsed(cuda::std::uint32_t tile, int looks, Combine const& combine, T* nodes, T* level_nodes,
+                                                   Total const& total) const {
+    int const lane = static_cast<int>(threadIdx.x) % 32;
+    bool rehearses = has_identity<Combine, T>, completes = true;
+    int level = 0;
+    cuda::std::uint32_t run = 0, node_number = tile;
+    node_word<T>* of_level = words;
+    T own{};
+    if constexpr (has_identity<Combine, T>) own = combine.template identity<T>();
+#pragma unroll 1
+    for (;;) {
+      if (level == 0 && !rehearses && !total(run, own)) return false;
+      int const digit = static_cast<int>(node_number & 127u);
+      if (!rehearses && digit != 0) {
+        // Neighbouring lanes read neighbouring words, for many blocks read the same ones at once; all of them before one is looked at.
+        node_word<T> const* from[4];
+        unsigned missing = 0;
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+          from[q] = of_level + (node_number & ~127u) + static_cast<unsigned>(min(q * 32 + lane, digit - 1));
+          if (q * 32 + lane < digit) missing |= 1u << q;
+        }
+#pragma unroll 1
+        while (__any_sync(full_warp, missing != 0)) {
+          if (looks >= 0 && looks-- == 0) return false;
+          T seen[4];
+          bool there[4];
+#pragma unroll
+          for (int q = 0; q < 4; ++q) there[q] = from[q]->read(run, seen[q]);
+#pragma unroll
+          for (int q = 0; q < 4; ++q) {
+            if (!there[q] || (missing >> q & 1u) == 0) continue;
+            level_nodes[q * 32 + lane] = seen[q];
+            missing &= ~(1u << q);
+          }
+        }
+        __syncwarp();
+      }
+      completes = completes && !rehearses && digit == 127;
+      // What is not in front of the tile, and the tile's own place, is its own node.
+      T node[4];
+#pragma unroll
+      for (int q = 0; q < 4; ++q) node[q] = !rehearses && lane * 4 + q < digit ? T(level_nodes[lane * 4 + q]) : own;
+      __syncwarp();
+      // Nodes whose bits are not set are written too, and not read.
+      int const last = digit / 4;  // the lane that holds the digit's own place
+      T const pair = combine(node[0], node[1]);
+      if (lane == last) {
+        nodes[0] = (digit & 2) != 0 ? node[2] : node[0];
+        nodes[1] = pair;
+      }
+      T joined = combine(pair, combine(node[2], node[3]));
+#pragma unroll
+      for (int j = 0; j < 5; ++j) {
+        if (lane == (last >> (j + 1)) << (j + 1)) nodes[2 + j] = joined;
+        joined = join_beside(joined, lane, 1 << j, combine);
+      }
+      if (rehearses) {
+        rehearses = false;
+        completes = true;
+        continue;
+      }
+      own = joined;
+      ++level;
+      node_number >>= lookback_radix_bits;
+      nodes += lookback_radix_bits;
+      if (!completes && node_number == 0) break;
+      if (level == lookback_levels) break;
+      of_level = words + layout.level_at[level];
+      if (completes && lane == 0) of_level[node_number].publish(run, own);
+      if (node_number == 0) break;
+    }
+    __syncwarp();
+    return true;
   }
 
  private:
