@@ -22,16 +22,16 @@ concept tile_type = requires {
 template <class A, class B>
 inline constexpr bool same_shape = cuda::std::is_same_v<typename A::shape_type, typename B::shape_type>;
 
-// An element of a tile whose chunks are its own, by the chunk that another tile has at the same place.
+// Element i of the chunk of `Chunk` elements at `begin`, a lane's number `slot`, of another tile. A register tile is asked by numbers that
+// are constants: a position would put it into memory.
 template <int Chunk, class Tile>
-TESSERA_TILE auto const& element_of(Tile const& tile, int lanes, int linear) {
-  constexpr int own = tile_traits<Tile>::chunk;
+TESSERA_TILE auto const& element_of(Tile const& tile, int slot, int begin, int i) {
   if constexpr (cuda::std::is_same_v<typename Tile::storage_type, shared_t>) {
-    return tile.data()[linear];
+    return tile.data()[begin + i];
   } else {
-    static_assert(own == Chunk,
+    static_assert(tile_traits<Tile>::chunk == Chunk,
                   "register tiles of one operation have elements of the same size, since a lane reaches its own elements only");
-    return tile.chunk(linear / own / lanes, linear)[linear % own];
+    return tile.chunk(slot, begin)[i];
   }
 }
 
@@ -50,11 +50,11 @@ TESSERA_TILE auto tile_map(Block& block, Function const& function, First const& 
                                                         cuda::std::declval<typename Rest::value_type const&>()...))>;
   constexpr int chunk = detail::chunk_elements<T, shape>();
   return detail::make_tile<T, shape>(block, registers, [&](auto& tile) {
-    detail::fill_tile(block, tile, [&](int, int begin, T* values) {
+    detail::fill_tile(block, tile, [&](int slot, int begin, T* values) {
       TESSERA_UNROLL
       for (int i = 0; i < chunk; ++i) {
-        values[i] = rounded(static_cast<T>(function(detail::element_of<chunk>(first_tile, Block::size, begin + i),
-                                                    detail::element_of<chunk>(rest, Block::size, begin + i)...)));
+        values[i] = rounded(static_cast<T>(function(detail::element_of<chunk>(first_tile, slot, begin, i),
+                                                    detail::element_of<chunk>(rest, slot, begin, i)...)));
       }
     });
   });
