@@ -148,6 +148,16 @@ struct plus {
   }
 };
 
+// canonical(), for a value that `Operation` gave: the device's single-precision sums are canonical already.
+template <class Operation, class T>
+TESSERA_TILE constexpr T canonical_result(T value) {
+  if constexpr (cuda::std::is_same_v<Operation, plus> && cuda::std::is_same_v<T, float>) {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return value;), (return canonical<float>(value);))
+  } else {
+    return canonical(value);
+  }
+}
+
 namespace detail {
 
 // The order of floating-point values as that of integers, -0 before +0; not for NaN.

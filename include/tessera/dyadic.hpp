@@ -61,6 +61,23 @@ TESSERA_TILE auto dyadic_node(Load const& load, Combine const& combine, int begi
   }
 }
 
+namespace detail {
+
+// Each of the first `Count` (a power of two) values of one lane becomes D of those up to and with it.
+TESSERA_CALLS_ARGUMENT
+template <int Count, class T, int Size, class Combine>
+TESSERA_TILE void scan_values(T (&value)[Size], Combine const& combine) {
+  TESSERA_UNROLL
+  for (int d = 1; d < Count; d *= 2) {
+    TESSERA_UNROLL
+    for (int v = 0; v < Count; ++v) {
+      if ((v & d) != 0) value[v] = combine(value[(v & ~(2 * d - 1)) | (d - 1)], value[v]);
+    }
+  }
+}
+
+}  // namespace detail
+
 // The largest power of two below n, for n >= 2: where D splits.
 TESSERA_TILE constexpr cuda::std::int64_t dyadic_split(cuda::std::int64_t n) {
   return static_cast<cuda::std::int64_t>(cuda::std::bit_floor(static_cast<cuda::std::uint64_t>(n - 1)));

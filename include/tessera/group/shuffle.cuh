@@ -34,10 +34,27 @@ __device__ __forceinline__ T by_words(T const& value, Exchange const& exchange) 
   }
 }
 
-// The value of lane `from`; of the lane whose number differs by `bits`. All lanes of the mask.
+// The value of lane `from`; of the lane `distance` behind; of the lane whose number differs by `bits`. All lanes of the mask.
 template <class T>
 __device__ __forceinline__ T shuffle(T const& value, int from, unsigned mask = full_warp) {
   return by_words(value, [&](auto word) { return __shfl_sync(mask, word, from); });
+}
+template <class T>
+__device__ __forceinline__ T shuffle_down(T const& value, int distance, unsigned mask = full_warp) {
+  return by_words(value, [&](auto word) { return __shfl_down_sync(mask, word, distance); });
+}
+// Of number `from` (modulo `group`) of the caller's aligned group of `group` lanes, a power of two.
+template <class T>
+__device__ __forceinline__ T shuffle_within(T const& value, int group, int from, unsigned mask = full_warp) {
+  return by_words(value, [&](auto word) {
+    if constexpr (cuda::std::is_same_v<decltype(word), float>) {
+      // The intrinsic takes an integer, and a value that is then added to in some lanes only would be kept in two registers.
+      asm volatile("shfl.sync.idx.b32 %0, %0, %1, %2, %3;" : "+f"(word) : "r"(from), "r"((32 - group) << 8 | 31), "r"(mask));
+      return word;
+    } else {
+      return __shfl_sync(mask, word, from, group);
+    }
+  });
 }
 template <class T>
 __device__ __forceinline__ T shuffle_xor(T const& value, int bits, unsigned mask = full_warp) {

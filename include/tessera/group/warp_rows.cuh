@@ -41,18 +41,6 @@ __device__ __forceinline__ T join_values(T (&value)[Count], Combine const& combi
   return value[0];
 }
 
-// Each of the first `Count` (a power of two) values of one lane becomes D of those up to and with it.
-template <int Count, class T, int Size, class Combine>
-__device__ __forceinline__ void scan_values(T (&value)[Size], Combine const& combine) {
-#pragma unroll
-  for (int d = 1; d < Count; d *= 2) {
-#pragma unroll
-    for (int v = 0; v < Count; ++v) {
-      if ((v & d) != 0) value[v] = combine(value[(v & ~(2 * d - 1)) | (d - 1)], value[v]);
-    }
-  }
-}
-
 // From `Rows` values a lane, one of each row, to D of row l on lane l, by halves: Rows - 1 exchanges in place of 5 Rows. Rows is a power of
 // two of at most 32; fewer than 32 rows repeat (lane l holds row l % Rows) after the caller joins the remaining lanes.
 template <int Rows, int Bit, class T, int Size, class Combine>

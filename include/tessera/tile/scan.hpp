@@ -23,48 +23,34 @@ namespace detail {
 template <class T, class Shape, int Lanes, scan_direction Direction, bool Exclusive>
 class tile_prefixes {
  public:
-  using shape_type = Shape;
   static constexpr int chunk = chunk_elements<T, Shape>(), chunks = Shape::size / chunk, slots = (chunks + Lanes - 1) / Lanes;
   static constexpr bool back = Direction == backward;
 
   // Scans the tile. Called by every lane; synchronises.
   template <class Block, class Tile, class Operation>
   TESSERA_TILE tile_prefixes(Block& block, Tile const& tile, Operation const& operation) {
+    if constexpr (chunks % Lanes != 0) {
+      // Some lanes have a chunk less; their last one is scanned with the others.
+      TESSERA_UNROLL
+      for (int i = 0; i < chunk; ++i) prefix_[slots - 1][i] = T{};
+    }
     for_each_chunk<Tile>(block, [&](int slot, int first) {
       T const* const values = tile.chunk(slot, first);
       TESSERA_UNROLL
       for (int i = 0; i < chunk; ++i) prefix_[slot][i] = values[in_order(i)];
-      TESSERA_UNROLL
-      for (int d = 1; d < chunk; d *= 2) {
-        TESSERA_UNROLL
-        for (int i = 0; i < chunk; ++i) {
-          if ((i & d) != 0) prefix_[slot][i] = operation(prefix_[slot][(i & ~(2 * d - 1)) | (d - 1)], prefix_[slot][i]);
-        }
-      }
     });
-    T totals[static_cast<unsigned>(slots)];
-    TESSERA_UNROLL
-    for (int slot = 0; slot < slots; ++slot) {
-      bool const mine = slot * Block::size + block.rank() < chunks;
-      totals[slot] = mine ? prefix_[slot][chunk - 1] : T{};
-      exists_[slot] = !Exclusive;
-      if constexpr (Exclusive) {
-        TESSERA_UNROLL
-        for (int i = chunk - 1; i > 0; --i) prefix_[slot][i] = prefix_[slot][i - 1];
-      }
-    }
-    scan_lanes<chunks, back>(block, totals, operation, [&](int slot, T const& node) {
-      prepend(slot, node, operation);
-    });
+    scan_lanes<chunks, back, Exclusive>(block, prefix_, operation);
   }
 
-  // The tile of finish(exists, prefix), in registers; `exists` is false for the exclusive prefix of nothing.
+  // The tile of finish(exists, joined, prefix), in registers; `exists` is false for the exclusive prefix of nothing, `joined` is true where
+  // the prefix is known to come from the operation.
   template <class Block, class Finish>
   TESSERA_TILE auto finished(Block& block, Finish const& finish) const {
     return make_tile<T, Shape>(block, registers, [&](auto& result) {
-      fill_tile(block, result, [&](int slot, int, T* to) {
+      fill_tile(block, result, [&](int slot, int first, T* to) {
+        bool const exists = !Exclusive || first != (back ? Shape::size - chunk : 0);
         TESSERA_UNROLL
-        for (int i = 0; i < chunk; ++i) to[in_order(i)] = finish(i > 0 || exists_[slot], prefix_[slot][i]);
+        for (int i = 0; i < chunk; ++i) to[in_order(i)] = finish(i > 0 || exists, !Exclusive && i > 0, prefix_[slot][i]);
       });
     });
   }
@@ -73,15 +59,7 @@ class tile_prefixes {
   // Element i of a chunk in the scan's order.
   TESSERA_TILE static constexpr int in_order(int i) { return back ? chunk - 1 - i : i; }
 
-  template <class Operation>
-  TESSERA_TILE void prepend(int slot, T const& node, Operation const& operation) {
-    TESSERA_UNROLL
-    for (int i = 0; i < chunk; ++i) prefix_[slot][i] = i > 0 || exists_[slot] ? operation(node, prefix_[slot][i]) : node;
-    exists_[slot] = true;
-  }
-
   T prefix_[static_cast<unsigned>(slots)][static_cast<unsigned>(chunk)];
-  bool exists_[static_cast<unsigned>(slots)];  // the first prefix of the chunk has operands
 };
 
 template <scan_direction Direction, bool Exclusive, class Block, class Tile, class Operation, class Finish>
@@ -100,7 +78,8 @@ TESSERA_TILE auto scan_tile(Block& block, Tile const& tile, Operation const& ope
 template <scan_direction Direction = forward, class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_inclusive_scan(Block& block, Tile const& tile, Operation const& operation = {}) {
   using T = typename tile_traits<Tile>::value_type;
-  return detail::scan_tile<Direction, false>(block, tile, operation, [](bool, T value) { return canonical(value); });
+  return detail::scan_tile<Direction, false>(
+      block, tile, operation, [](bool, bool joined, T value) { return joined ? canonical_result<Operation>(value) : canonical(value); });
 }
 
 // Element i of the result is operation(initial, D of the elements in front of i), and `initial` itself where there are none. Without one,
@@ -110,8 +89,9 @@ TESSERA_TILE auto tile_exclusive_scan(Block& block, Tile const& tile,
                                       cuda::std::type_identity_t<typename tile_traits<Tile>::value_type> initial = {},
                                       Operation const& operation = {}) {
   using T = typename tile_traits<Tile>::value_type;
-  return detail::scan_tile<Direction, true>(block, tile, operation,
-                                            [&](bool exists, T value) { return exists ? canonical(operation(initial, value)) : initial; });
+  return detail::scan_tile<Direction, true>(block, tile, operation, [&](bool exists, bool, T value) {
+    return exists ? canonical_result<Operation>(operation(initial, value)) : initial;
+  });
 }
 
 }  // namespace tessera::inline v0_1
