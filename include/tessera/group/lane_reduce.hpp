@@ -24,13 +24,17 @@ TESSERA_TILE T reduce_lanes(Block& block, T value, int count, Combine const& com
   }
 }
 
-// D of the nodes of all lanes' slots, slot by slot, where each lane has one in each slot.
-template <int Slots, class Block, class T, class Combine>
-TESSERA_TILE T reduce_slots(Block& block, T const* nodes, Combine const& combine) {
+// D of `Pieces` nodes, of which number slot * Block::size + rank lies in nodes[slot], on every lane; the block's size is a power of two, or
+// there is one slot. Synchronises before and after its writes.
+template <int Pieces, class Block, class T, int Slots, class Combine>
+TESSERA_TILE T reduce_slots(Block& block, T const (&nodes)[Slots], Combine const& combine) {
   constexpr int leaves = static_cast<int>(cuda::std::bit_ceil(static_cast<unsigned>(Slots)));
   T whole[static_cast<unsigned>(Slots)];
   TESSERA_UNROLL
-  for (int slot = 0; slot < Slots; ++slot) whole[slot] = reduce_lanes(block, nodes[slot], Block::size, combine);
+  for (int slot = 0; slot < Slots; ++slot) {
+    int const present = Pieces - slot * Block::size;
+    whole[slot] = reduce_lanes(block, nodes[slot], present < Block::size ? present : Block::size, combine);
+  }
   return dyadic_node<leaves, leaves>([&](int i) { return whole[i < Slots ? i : 0]; }, combine, 0, Slots);
 }
 

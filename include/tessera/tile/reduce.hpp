@@ -62,20 +62,11 @@ TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& o
     };
     if constexpr (Block::size == 1) {
       return dyadic_reduce([&](cuda::std::int64_t slot) { return chunk_node(static_cast<int>(slot)); }, operation, 0, traits::chunks);
-    } else if constexpr (traits::chunks == slots * Block::size) {
+    } else {
       T nodes[static_cast<unsigned>(slots)];
       TESSERA_UNROLL
       for (int slot = 0; slot < slots; ++slot) nodes[slot] = chunk_node(slot);
-      return reduce_slots<slots>(block, nodes, operation);
-    } else {
-      constexpr int leaves = static_cast<int>(cuda::std::bit_ceil(static_cast<unsigned>(slots)));
-      T slot_nodes[static_cast<unsigned>(slots)];
-      TESSERA_UNROLL
-      for (int slot = 0; slot < slots; ++slot) {
-        int const present = traits::chunks - slot * Block::size;
-        slot_nodes[slot] = reduce_lanes(block, chunk_node(slot), present < Block::size ? present : Block::size, operation);
-      }
-      return dyadic_node<leaves, leaves>([&](int i) { return slot_nodes[i < slots ? i : 0]; }, operation, 0, slots);
+      return reduce_slots<traits::chunks>(block, nodes, operation);
     }
   }
 }
@@ -86,7 +77,9 @@ TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& o
 // tree of D with the left operand first. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
 template <class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_reduce(Block& block, Tile const& tile, Operation const& operation = {}) {
-  return canonical(detail::reduce_tile(block, tile, operation));
+  using T = typename tile_traits<Tile>::value_type;
+  T const whole = detail::reduce_tile(block, tile, operation);
+  return tile_traits<Tile>::shape::size > 1 ? canonical_result<Operation>(whole) : canonical(whole);
 }
 
 }  // namespace tessera::inline v0_1
