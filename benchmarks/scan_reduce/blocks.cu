@@ -17,37 +17,48 @@
 namespace benchmark {
 namespace {
 
-// The compiler must have the value, and takes it to be another one afterwards: no pass over it can be left out or be moved.
-TESSERA_TILE void keep([[maybe_unused]] float& value) { NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("" : "+f"(value));)) }
+// The value as it was, since zero is 0, which no compiler knows: each pass needs the whole result of the pass before it, so that nothing
+// can be left out or be done once for all passes. One instruction. (An empty asm statement is none to the assembler, which then moves what
+// does not depend on other threads out of the loop.)
+TESSERA_TILE void feed([[maybe_unused]] float& value, [[maybe_unused]] float result, [[maybe_unused]] float zero) {
+  NV_IF_TARGET(NV_IS_DEVICE, (value = __fmaf_rn(result, zero, value);))
+}
+
+// The first tile, by loads as plain as those of CUB's kernels below: those of tile_load take registers that are then missing in the loop.
+template <int Elements, class Block>
+TESSERA_TILE auto load_plainly(Block& block, float const* in) {
+  auto tile = tessera::tile_full<Elements>(block, 0.0f);
+  tessera::for_each_element(block, tile, [&](int i, float& value) { value = in[i]; });
+  return tile;
+}
 
 // Each block loads the first tile and scans it `times` times from registers.
 template <int Elements>
 struct scan_often {
   template <class Block>
-  TESSERA_TILE void operator()(Block& block, tessera::view<float const, 1> in, tessera::view<float, 1> out, int times) const {
-    auto tile = tessera::tile_load<Elements>(block, in, {0});
+  TESSERA_TILE void operator()(Block& block, float const* in, float* out, int times, float zero) const {
+    auto tile = load_plainly<Elements>(block, in);
     auto sums = tile;
     for (int i = 0; i < times; ++i) {
-      tessera::for_each_element(block, tile, [](int, float& value) { keep(value); });
       sums = tessera::tile_inclusive_scan(block, tile);
-      tessera::for_each_element(block, sums, [](int, float& value) { keep(value); });
+      tile = tessera::tile_map(block, [&](float value, float sum) { feed(value, sum, zero); return value; }, tile, sums);
     }
-    tessera::tile_store(block, out, sums, {block.tile_index(0) * Elements});
+    float* const to = out + block.tile_index(0) * Elements;
+    tessera::for_each_element(block, sums, [&](int i, float value) { to[i] = value; });
   }
 };
 
 template <int Elements>
 struct reduce_often {
   template <class Block>
-  TESSERA_TILE void operator()(Block& block, tessera::view<float const, 1> in, tessera::view<float, 1> out, int times) const {
-    auto tile = tessera::tile_load<Elements>(block, in, {0});
+  TESSERA_TILE void operator()(Block& block, float const* in, float* out, int times, float zero) const {
+    auto tile = load_plainly<Elements>(block, in);
     float sum = 0;
     for (int i = 0; i < times; ++i) {
-      tessera::for_each_element(block, tile, [](int, float& value) { keep(value); });
       sum = tessera::tile_reduce(block, tile);
-      keep(sum);
+      tessera::for_each_element(block, tile, [&](int, float& value) { feed(value, sum, zero); });
     }
-    if (block.rank() == 0) out(block.tile_index(0)) = sum;
+    if (block.rank() == 0) out[block.tile_index(0)] = sum;
   }
 };
 
@@ -56,15 +67,14 @@ template <int Threads>
 inline constexpr int resident = tessera::default_resident_threads / Threads;
 
 template <int Threads, int Items>
-__global__ void __launch_bounds__(Threads, resident<Threads>) cub_scan_often(float const* in, float* out, int times) {
+__global__ void __launch_bounds__(Threads, resident<Threads>) cub_scan_often(float const* in, float* out, int times, float zero) {
   using scan = cub::BlockScan<float, Threads, cub::BLOCK_SCAN_WARP_SCANS>;
   __shared__ typename scan::TempStorage memory;
   float values[Items], sums[Items];
   for (int k = 0; k < Items; ++k) sums[k] = values[k] = in[threadIdx.x * Items + k];
   for (int i = 0; i < times; ++i) {
-    for (float& value : values) keep(value);
     scan(memory).InclusiveSum(values, sums);
-    for (float& value : sums) keep(value);
+    for (int k = 0; k < Items; ++k) feed(values[k], sums[k], zero);
     __syncthreads();
   }
   for (int k = 0; k < Items; ++k) out[(blockIdx.x * Threads + threadIdx.x) * Items + k] = sums[k];
@@ -72,15 +82,14 @@ __global__ void __launch_bounds__(Threads, resident<Threads>) cub_scan_often(flo
 
 // The sum is thread 0's alone, ours is every thread's.
 template <int Threads, int Items>
-__global__ void __launch_bounds__(Threads, resident<Threads>) cub_reduce_often(float const* in, float* out, int times) {
+__global__ void __launch_bounds__(Threads, resident<Threads>) cub_reduce_often(float const* in, float* out, int times, float zero) {
   using reduce = cub::BlockReduce<float, Threads>;
   __shared__ typename reduce::TempStorage memory;
   float values[Items], sum = 0;
   for (int k = 0; k < Items; ++k) values[k] = in[threadIdx.x * Items + k];
   for (int i = 0; i < times; ++i) {
-    for (float& value : values) keep(value);
     sum = reduce(memory).Sum(values);
-    keep(sum);
+    for (float& value : values) feed(value, sum, zero);
     __syncthreads();
   }
   if (threadIdx.x == 0) out[blockIdx.x] = sum;
@@ -111,7 +120,7 @@ void measure_block(session& s, std::string const& name, int threads, int items, 
       },
       [&] { return compare_sums<float>(expected, last(), magnitudes, elements); }, scale);
   c.add(
-      "tessera", [&] { ours(array(static_cast<float const*>(in.data()), elements), out.data(), launch); },
+      "tessera", [&] { ours(static_cast<float const*>(in.data()), out.data(), launch); },
       [&] { return compare_bits<float>(expected, last()); }, scale);
   case_result result{"block", name, {}, {{"threads", threads}, {"items", items}, {"blocks", launch.blocks}}, "nanoseconds_a_tile"};
   c.run(result);
@@ -125,35 +134,34 @@ void measure_size(session& s) {
   auto const values = elements_on_host<float>(0, elements, 5);
   std::vector<float> scanned(static_cast<std::size_t>(elements)), reduced(1);
   tessera::host_backend<> const host;
-  auto const in_on_host = array(values.data(), elements);
-  tessera::launch_tiled(host, tessera::tile_grid(1), scan_often<elements>{}, in_on_host, array(scanned.data(), elements), 1);
-  tessera::launch_tiled(host, tessera::tile_grid(1), reduce_often<elements>{}, in_on_host, array(reduced.data(), 1), 1);
+  float const* const in_on_host = values.data();
+  tessera::launch_tiled(host, tessera::tile_grid(1), scan_often<elements>{}, in_on_host, scanned.data(), 1, 0.0f);
+  tessera::launch_tiled(host, tessera::tile_grid(1), reduce_often<elements>{}, in_on_host, reduced.data(), 1, 0.0f);
   std::vector<double> const magnitudes = magnitudes_of<float>(values);
 
   for (bool const full : {true, false}) {
     // One block alone shows the latency; many waves of blocks on all multiprocessors the throughput.
-    block_launch const launch{full ? 64 * s.multiprocessors : 1, s.chosen.quick ? 4 : full ? 64 : 2048};
+    block_launch const launch{full ? 64 * s.multiprocessors : 1, s.chosen.quick ? 4 : full ? 256 : 2048};
     std::string const size = std::to_string(Threads) + " threads x " + std::to_string(Items) + (full ? "" : ", one block");
     if (std::string const name = "block scan, " + size; s.wanted(name)) {
       measure_block(
           s, name, Threads, Items, launch, elements,
-          [&](auto const& in, float* out, block_launch const& l) {
-            tessera::launch_tiled<Threads>(gpu, tessera::tile_grid(l.blocks), scan_often<elements>{}, in,
-                                           array(out, std::int64_t{l.blocks} * elements), l.times);
+          [&](float const* in, float* out, block_launch const& l) {
+            tessera::launch_tiled<Threads>(gpu, tessera::tile_grid(l.blocks), scan_often<elements>{}, in, out, l.times, 0.0f);
           },
           [&](float const* in, float* out, block_launch const& l) {
-            cub_scan_often<Threads, Items><<<static_cast<unsigned>(l.blocks), Threads, 0, s.stream>>>(in, out, l.times);
+            cub_scan_often<Threads, Items><<<static_cast<unsigned>(l.blocks), Threads, 0, s.stream>>>(in, out, l.times, 0.0f);
           },
           scanned, magnitudes);
     }
     if (std::string const name = "block reduce, " + size; s.wanted(name)) {
       measure_block(
           s, name, Threads, Items, launch, 1,
-          [&](auto const& in, float* out, block_launch const& l) {
-            tessera::launch_tiled<Threads>(gpu, tessera::tile_grid(l.blocks), reduce_often<elements>{}, in, array(out, l.blocks), l.times);
+          [&](float const* in, float* out, block_launch const& l) {
+            tessera::launch_tiled<Threads>(gpu, tessera::tile_grid(l.blocks), reduce_often<elements>{}, in, out, l.times, 0.0f);
           },
           [&](float const* in, float* out, block_launch const& l) {
-            cub_reduce_often<Threads, Items><<<static_cast<unsigned>(l.blocks), Threads, 0, s.stream>>>(in, out, l.times);
+            cub_reduce_often<Threads, Items><<<static_cast<unsigned>(l.blocks), Threads, 0, s.stream>>>(in, out, l.times, 0.0f);
           },
           reduced, {magnitudes.back()});
     }
