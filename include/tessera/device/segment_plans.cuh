@@ -20,7 +20,7 @@ struct segmented_shape {
   static constexpr int window = segmented_window<T>;
   static constexpr int unit = window / 8, share = unit / 32;  // of a warp, of a lane
   static constexpr int most_units = 2 * window / unit;        // a chunk may begin where its window ends
-  static_assert(share % 2 == 0 && 2 * window <= 8192);
+  static_assert((share == 16 || share == 8 || share == 4 || share == 2) && 2 * window <= 8192);
 };
 
 // What begins in a window. Places count from the first chunk's first element.
@@ -35,13 +35,13 @@ struct window_plan {
   int units;                            // 0 where no chunk begins, -1 where there are no more windows
   u16 begin, size;                      // of the chunks: position in the window of the first one's first element, elements
   u16 last_chunk, flags;                // place of the last one; of it: has the full length, ends its segment
-  unsigned plain;                       // bit 2 u: the unit's pieces are of one chunk, and it has its full length
+  unsigned even;                        // bit 2 u: the unit has its full length, and segments begin at its shares' first places only
   u16 unit[shape::most_units + 2];      // place where the unit's pieces of chunks begin, and the number of the first of them in its chunk
 
   static constexpr int number_at = 13;
   __device__ __forceinline__ int begin_of(int u) const { return unit[u] & ((1 << number_at) - 1); }  // the one before ends there
   __device__ __forceinline__ int number_of(int u) const { return unit[u] >> number_at; }
-  __device__ __forceinline__ bool is_plain(int u) const { return (plain >> (2 * u) & 1u) != 0; }
+  __device__ __forceinline__ bool is_even(int u) const { return (even >> (2 * u) & 1u) != 0; }
   __device__ __forceinline__ bool last_is_whole() const { return (flags & 1) != 0; }
   __device__ __forceinline__ bool ends() const { return (flags & 2) != 0; }
 };
@@ -186,7 +186,7 @@ __global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_const
     plan.start = start;
     plan.chunk_number = chunk_number;
     plan.units = plan.begin = plan.size = plan.last_chunk = plan.flags = 0;
-    plan.plain = 0;
+    plan.even = 0;
   }
   if (begin < window && last_chunk >= 0) {
     // Behind the last head in the window there is none up to the first one in the next window.
@@ -208,7 +208,6 @@ __global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_const
       first_in = min(first_in, place + __ffs(static_cast<int>(heads)) - 1);
       last_in = place + 31 - __clz(static_cast<int>(heads));
     }
-    int const last_in_unit = max(last_in, __shfl_down_sync(full_warp, last_in, 1));
     for (int d = 1; d < 32; d *= 2) {
       int const other = __shfl_up_sync(full_warp, last_in, static_cast<unsigned>(d));
       if (lane >= d) last_in = max(last_in, other);
@@ -219,15 +218,23 @@ __global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_const
     int const u = lane / 2, inside = lane == 0 ? 0 : chunk, next = inside + (u * unit - inside + unit - 1) / unit * unit;
     int const from = min(min(first_in, next), size), number_in_chunk = from == first_in ? 0 : (from - inside) / unit;
     int const below = __shfl_down_sync(full_warp, from, 2), to = lane >= 30 ? size : below;
-    bool const plain = to - from == unit && last_in_unit <= from;
-    unsigned const all_plain = __ballot_sync(full_warp, plain && lane % 2 == 0);
+    int const unit_from = __shfl_sync(full_warp, from, lane & ~1);
+    unsigned aside = 0;  // heads that are not at a share's first place
+#pragma unroll
+    for (int i = 0; i < half; i += 32) {
+      int const place = lane * half + i;
+      constexpr unsigned shares = shape::share == 16 ? 0x00010001u : (shape::share == 8 ? 0x01010101u : (shape::share == 4 ? 0x11111111u : 0x55555555u));
+      aside |= plan.heads_in(place, 32, size) & ~(shares << ((unit_from - place) & (shape::share - 1)));
+    }
+    bool const even = to - from == unit && (aside | __shfl_down_sync(full_warp, aside, 1)) == 0;
+    unsigned const all_even = __ballot_sync(full_warp, even && lane % 2 == 0);
     if (lane % 2 == 0) plan.unit[u] = static_cast<cuda::std::uint16_t>(from | number_in_chunk << window_plan<T>::number_at);
     if (lane == 0) {
       plan.units = (size + unit - 1) / unit;
       plan.size = static_cast<cuda::std::uint16_t>(size);
       plan.last_chunk = static_cast<cuda::std::uint16_t>(last_chunk - begin);
       plan.flags = static_cast<cuda::std::uint16_t>((stop - last_chunk == window ? 1 : 0) | (ends ? 2 : 0));
-      plan.plain = all_plain;
+      plan.even = all_even;
       plan.unit[shape::most_units] = static_cast<cuda::std::uint16_t>(size);
     }
   }

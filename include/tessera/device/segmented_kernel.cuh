@@ -12,6 +12,7 @@
 //   loaders     bring the elements into shared memory
 //   scanners    turn each unit's elements into prefixes, in place
 //   publisher   joins the units of a whole chunk and publishes its node
+//   joiner      joins chunks to the nodes of the levels above
 //   gatherers   look back for the nodes in front
 //   writers     add what lies in front of a unit, and write
 #pragma once
@@ -68,8 +69,8 @@ inline constexpr bool is_array_of = cuda::std::is_same_v<S, view<T const, 1>> &&
 template <class T>
 struct segmented_ring : segmented_shape<T> {
   using base = segmented_shape<T>;
-  static constexpr int planners = 2, loaders = 3, scanners = 13, gatherers = 5, writers = 6;  // warps
-  static constexpr int threads = 32 * (1 + planners + 1 + loaders + scanners + 1 + gatherers + writers);
+  static constexpr int planners = 2, loaders = 3, scanners = 12, gatherers = 5, writers = 6;  // warps
+  static constexpr int threads = 32 * (1 + planners + 1 + loaders + scanners + 2 + gatherers + writers);
   static constexpr int stages = 12;
   // A unit's elements lie together, those behind 32 others one further: shares that lanes walk beside each other meet no bank twice.
   static constexpr int row = 33;
@@ -106,6 +107,7 @@ struct segmented_block {
     int first_end[shape::stages][most_units];                // place where a unit's first one ends
     shared_values<T, shape::stages> chunk_node;
     shared_values<T, shape::stages * most_nodes_in_front> in_front;
+    shared_values<T, most_nodes_in_front> joined;
     int found[shape::stages];
     unsigned list[shape::scanners][most_listed + 1];
   };
@@ -352,9 +354,11 @@ struct segmented_block {
     int const from = plan.begin_of(u), to = plan.begin_of(u + 1), chunk_of_first = from - plan.number_of(u) * unit;
     T* const value = stage_values(stage) + shape::unit_at(u, from);  // places count from the unit's first one there
     T& unit_node = s.unit_node[stage * most_units + u];
-    if (plan.is_plain(u)) {
-      if (lane == 0) s.first_end[stage][u] = to;
-      return scan_shares(value, lane, unit_node);
+    if (plan.is_even(u)) {
+      unsigned const lanes = __ballot_sync(full_warp, (plan.heads_from(from + lane * share) & 1u) != 0);
+      unsigned const others = lanes & ~1u, up_to_here = lanes & (~0u >> (31 - lane));
+      if (lane == 0) s.first_end[stage][u] = others == 0 ? to : from + (__ffs(static_cast<int>(others)) - 1) * share;
+      return scan_shares(value, up_to_here == 0 ? lane : lane - (31 - __clz(static_cast<int>(up_to_here))), unit_node);
     }
     // Pieces of a lane's share begin at its heads, and where its chunk's next multiple of a share lies, if before them.
     unsigned heads[2], starts[2];
@@ -387,49 +391,38 @@ struct segmented_block {
     if (lane == 0) s.first_end[stage][u] = first_end;
 
     auto const number_of = [&](int place, int in_chunk) { return ((place - in_chunk) / share) & 31; };
-    bool const even = rounds == 1 && !__any_sync(full_warp, (starts[0] & ~1u) != 0);
-    if (even && to - from == unit)
-      return scan_shares(value, (heads[0] & 1u) != 0 ? 0 : number_of(from + lane * share, chunk[0]), unit_node);
-    int pieces = 0;
-    if (even) {
-      pieces = (to - from + share - 1) / share;
-    } else {
-      int mine = __popc(starts[0]) | __popc(starts[1]) << 16, sum = mine;
-      for (int d = 1; d < 32; d *= 2) {
-        int const other = __shfl_up_sync(full_warp, sum, static_cast<unsigned>(d));
-        if (lane >= d) sum += other;
-      }
-      int const all = __shfl_sync(full_warp, sum, 31);
-      pieces = (all & 0xFFFF) + (all >> 16);
-      if (pieces <= most_listed) {
-        int place_in_list[2] = {(sum - mine) & 0xFFFF, (all & 0xFFFF) + ((sum - mine) >> 16)};
+    int mine = __popc(starts[0]) | __popc(starts[1]) << 16, sum = mine;
+    for (int d = 1; d < 32; d *= 2) {
+      int const other = __shfl_up_sync(full_warp, sum, static_cast<unsigned>(d));
+      if (lane >= d) sum += other;
+    }
+    int const all = __shfl_sync(full_warp, sum, 31);
+    int const pieces = (all & 0xFFFF) + (all >> 16);
+    if (pieces <= most_listed) {
+      int place_in_list[2] = {(sum - mine) & 0xFFFF, (all & 0xFFFF) + ((sum - mine) >> 16)};
 #pragma unroll
-        for (int r = 0; r < 2; ++r) {
-          for (unsigned rest = starts[r]; rest != 0; rest &= rest - 1u) {
-            int const i = __ffs(static_cast<int>(rest)) - 1, place = from + r * unit + lane * share + i;
-            int const number = (heads[r] >> i & 1u) != 0 ? 0 : number_of(place, chunk[r]);
-            list[place_in_list[r]++] = static_cast<unsigned>(place | number << 16);
-          }
+      for (int r = 0; r < 2; ++r) {
+        for (unsigned rest = starts[r]; rest != 0; rest &= rest - 1u) {
+          int const i = __ffs(static_cast<int>(rest)) - 1, place = from + r * unit + lane * share + i;
+          int const number = (heads[r] >> i & 1u) != 0 ? 0 : number_of(place, chunk[r]);
+          list[place_in_list[r]++] = static_cast<unsigned>(place | number << 16);
         }
-        if (lane == 0) list[pieces] = static_cast<unsigned>(to);
-        __syncwarp();
       }
+      if (lane == 0) list[pieces] = static_cast<unsigned>(to);
+      __syncwarp();
     }
     piece_nodes nodes;
-    if (even || pieces <= most_listed) {
+    if (pieces <= most_listed) {
 #pragma unroll 1
       for (int k = 0; k < pieces; k += 32) {
-        int place = from + lane * share, end = min(place + share, to), number = 0;
-        if (even) {
-          number = (heads[0] & 1u) != 0 ? 0 : number_of(place, chunk[0]);
-        } else if (k + lane < pieces) {
+        int place = from, end = from, number = 0;
+        if (k + lane < pieces) {
           unsigned const listed = list[k + lane];
           place = static_cast<int>(listed & 0xFFFFu);
           number = static_cast<int>(listed >> 16);
           end = static_cast<int>(list[k + lane + 1] & 0xFFFFu);
         }
-        bool const active = k + lane < pieces;
-        scan_pieces(value, place - from, active ? end - place : 0, active ? number : 0, nodes, end == to ? &unit_node : nullptr);
+        scan_pieces(value, place - from, end - place, number, nodes, end == to ? &unit_node : nullptr);
         nodes.first_round = false;
       }
     } else {
@@ -554,7 +547,28 @@ struct segmented_block {
     }
   }
 
-  // ---- gatherers
+  // ---- joiner and gatherers. The joiner looks back for windows that complete a node of a level above, which others wait for: those must not
+  // wait behind windows that look back for themselves.
+
+  static constexpr i64 radix = 1 << lookback_radix_bits;
+  __device__ __forceinline__ static bool completes_node(plan_type const& plan) {
+    return plan.units > 0 && plan.last_chunk == 0 && plan.last_is_whole() && plan.chunk_number % radix == radix - 1;
+  }
+  __device__ __forceinline__ int gather(u32 run, int stage, plan_type const& plan, T* in_front, bool whole) const {
+    return a.nodes.template gather<100, 0>(run, plan.start / window, plan.chunk_number, s.chunk_node[stage], a.operation, in_front, whole);
+  }
+
+  __device__ __forceinline__ void join_chunks(u32 run) const {
+    for (ring at;; at.next()) {
+      s.published[at.stage].wait(at.lap);
+      plan_type const& plan = s.plan[at.stage];
+      bool const ended = plan.units < 0;
+      if (completes_node(plan)) (void)gather(run, at.stage, plan, s.joined.data(), true);
+      __syncwarp();
+      if (lane == 0) s.gathered[at.stage].arrive();
+      if (ended) return;
+    }
+  }
 
   __device__ __forceinline__ void gather_chunks(u32 run, int gatherer) const {
     int turn = 0;
@@ -564,19 +578,16 @@ struct segmented_block {
       bool const ended = plan.units < 0;
       if (turn == gatherer) {
         int number = 0;
-        // A reduction needs what lies in front where a segment ends, and where a node of the level above becomes complete.
-        bool const one = plan.last_chunk == 0, whole = one && plan.last_is_whole(), ends_segment = !one || plan.ends();
-        constexpr i64 radix = 1 << lookback_radix_bits;
-        if (!ended && plan.chunk_number > 0 && (scans || ends_segment || (whole && plan.chunk_number % radix == radix - 1))) {
-          number = a.nodes.template gather<100, 3>(run, plan.start / window, plan.chunk_number, s.chunk_node[at.stage], a.operation,
-                                                   s.in_front.data() + at.stage * most_nodes_in_front, whole);
-        }
+        // A reduction needs what lies in front where a segment ends.
+        bool const ends_segment = plan.last_chunk != 0 || plan.ends();
+        if (plan.units > 0 && plan.chunk_number > 0 && (scans || ends_segment))
+          number = gather(run, at.stage, plan, s.in_front.data() + at.stage * most_nodes_in_front, false);
         if (lane == 0) s.found[at.stage] = number;
       }
       __syncwarp();
       if (lane == 0) s.gathered[at.stage].arrive();
       if (ended) return;
-      turn = (turn + 1) % shape::gatherers;
+      turn = turn + 1 == shape::gatherers ? 0 : turn + 1;
     }
   }
 
@@ -712,7 +723,7 @@ struct segmented_block {
         s.filled[i].set_up(shape::loaders * 32);
         s.scanned[i].set_up(shape::scanners);
         s.published[i].set_up(1);
-        s.gathered[i].set_up(shape::gatherers);
+        s.gathered[i].set_up(1 + shape::gatherers);
         s.empty[i].set_up(shape::writers);
       }
     }
@@ -730,6 +741,8 @@ struct segmented_block {
     if (role < shape::scanners) return scan_windows(role);
     role -= shape::scanners;
     if (role == 0) return publish_chunks(run_number);
+    --role;
+    if (role == 0) return join_chunks(run_number);
     --role;
     if (role < shape::gatherers) return gather_chunks(run_number, role);
     write_windows(role - shape::gatherers);
