@@ -34,7 +34,7 @@ struct gather<Axis, tile_shape<Extents...>> {
 
 // Where an index with an offset meets an axis of `extent` elements, or -1: in 128 bits, where nothing wraps.
 template <class I>
-std::int64_t row_of(I index, std::int64_t offset, std::int64_t extent) {
+std::int64_t row_at(I index, std::int64_t offset, std::int64_t extent) {
   if (index == skip_index<I>) return -1;
   __extension__ using wide = __int128;
   wide const row = static_cast<wide>(index) + static_cast<wide>(offset);
@@ -63,7 +63,7 @@ void expect_gathers(Place const& place, coordinates<Shape::rank> const& extents,
       for (T const outside : {fill, T{}}) {
         testing_support::for_each_coordinate<rank>(tile, [&](coordinates<rank> const& c) {
           auto i = testing_support::saturating_sum<rank>(at, c);
-          i[axis] = row_of(indices[static_cast<std::size_t>(c[axis])], at[axis], extents[axis]);
+          i[axis] = row_at(indices[static_cast<std::size_t>(c[axis])], at[axis], extents[axis]);
           expected.push_back(layout.has(i) ? memory[layout.place(i)] : outside);
         });
       }
