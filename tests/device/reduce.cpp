@@ -79,13 +79,13 @@ TYPED_TEST(reduce, many_pieces_Long) {
   arrays<TypeParam> const on;
   std::size_t shift = 0;
   for (std::size_t n : sizes{262143, 4194304, 8388001}) expect_sum(on, rounding_values<float>(n, n), 1.0f, ++shift % 4);
-  expect_sum(on, rounding_values<double>(1000003, 4), 1.0, 0);
+  if constexpr (!float_alone) expect_sum(on, rounding_values<double>(1000003, 4), 1.0, 0);
 }
 
 TYPED_TEST(reduce, types) {
   arrays<TypeParam> const on;
   expect_sum(on, rounding_values<float>(5000, 1), 0.75f, 1);
-  expect_sum(on, rounding_values<double>(5001, 2), -3.0, 0);
+  if constexpr (!float_alone) expect_sum(on, rounding_values<double>(5001, 2), -3.0, 0);
   expect_sum(on, rounding_elements<__half>(4095, 3), 0.5f, 1);
   if constexpr (takes_all_types<TypeParam>) {
     expect_sum(on, rounding_values<std::int32_t>(4099, 4), std::int32_t{5}, 1);
@@ -124,13 +124,15 @@ TYPED_TEST(reduce, special_values) {
   std::vector<float> subnormals(3000);
   for (std::uint32_t i = 0; i < subnormals.size(); ++i) subnormals[i] = float_of((i * 2654435761u) & 0x807FFFFFu);
   expect_sum(on, subnormals, float_of(1), 3);
-  auto doubles = rounding_values<double>(3000, 9);
-  doubles[1] = double_of(0x8000000000000001ull);
-  doubles[2000] = double_of(0xFFF4123456789ABCull);
-  expect_sum(on, doubles, 0.0, 1);
-  doubles[2000] = std::numeric_limits<double>::infinity();
-  doubles[2500] = -std::numeric_limits<double>::infinity();
-  expect_sum(on, doubles, 0.0, 0);
+  if constexpr (!float_alone) {
+    auto doubles = rounding_values<double>(3000, 9);
+    doubles[1] = double_of(0x8000000000000001ull);
+    doubles[2000] = double_of(0xFFF4123456789ABCull);
+    expect_sum(on, doubles, 0.0, 1);
+    doubles[2000] = std::numeric_limits<double>::infinity();
+    doubles[2500] = -std::numeric_limits<double>::infinity();
+    expect_sum(on, doubles, 0.0, 0);
+  }
 }
 
 TYPED_TEST(reduce, views_of_any_stride) {
@@ -162,6 +164,8 @@ TYPED_TEST(reduce, least_and_most) {
   expect_reduction(on, std::vector<float>(3000, float_of(0xFF800001u)), float_of(0xFFC00000u), 2, maximum{}, most_oracle{});
   if constexpr (!TypeParam::on_gpu) {
     expect_reduction(on, rounding_values<double>(2000, 32), 1.0, 0, maximum{}, most_oracle{});
+  }
+  if constexpr (takes_all_types<TypeParam>) {
     expect_reduction(on, rounding_values<std::int64_t>(2000, 33), std::int64_t{0}, 0, minimum{}, least_oracle{});
     expect_reduction(on, rounding_values<std::uint32_t>(40000, 34), 7u, 0, maximum{}, most_oracle{});
     expect_reduction(on, rounding_elements<__nv_bfloat16>(2000, 35), 3.0f, 1, minimum{}, least_oracle{});
@@ -171,7 +175,7 @@ TYPED_TEST(reduce, least_and_most) {
 TYPED_TEST(reduce, other_operators) {
   arrays<TypeParam> const on;
   for (std::size_t n : sizes{1, 2, 100, 5001, 70003}) {
-    expect_reduction(on, affine_values(n, n), affine{3, 5}, n % 2, compose{}, compose{});
+    if constexpr (!float_alone) expect_reduction(on, affine_values(n, n), affine{3, 5}, n % 2, compose{}, compose{});
     expect_reduction(on, rounding_values<float>(n, n), 0.5f, n % 3, twice_the_left{}, twice_the_left_oracle{});
   }
 }

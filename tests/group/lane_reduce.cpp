@@ -52,7 +52,7 @@ TYPED_TEST_SUITE(lane_reduce, reducing_places);
 
 TYPED_TEST(lane_reduce, every_count_of_lanes) {
   expect_sums<float>(TypeParam{});
-  expect_sums<double>(TypeParam{});
+  if constexpr (!testing_support::float_alone) expect_sums<double>(TypeParam{});
 }
 
 }  // namespace

@@ -37,6 +37,14 @@ inline constexpr bool fewer_places = false;
 template <class Place>
 inline constexpr bool takes_all_types = !Place::on_gpu && !fewer_places;
 
+// --use_fast_math is about single precision alone (and what is converted from it and to it): the kernels of other types are the same
+// instructions without it, where they are tested.
+#if defined(TESSERA_TEST_FAST_MATH)
+inline constexpr bool float_alone = true;
+#else
+inline constexpr bool float_alone = false;
+#endif
+
 // An array of a test's, between sentinel margins on both sides that must survive; `shift` elements past an aligned address.
 template <class T, class Memory>
 class guarded_array {
