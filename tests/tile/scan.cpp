@@ -81,7 +81,9 @@ TYPED_TEST_SUITE(tile_scan, all_places);
 TYPED_TEST(tile_scan, every_prefix_is_its_own_dyadic_sum) {
   expect_all_scans<TypeParam, float, 1>(rounding_values<float>(1, 1), 0.5f);
   expect_all_scans<TypeParam, float, 131>(rounding_values<float>(131, 3), -2.0f);
-  expect_all_scans<TypeParam, float, 2048>(rounding_values<float>(2048, 5), 3.0f);
+  // Its elements of a lane are unrolled: many for each of few lanes would compile for long.
+  constexpr int most = TypeParam::on_gpu && TypeParam::lanes < 96 ? 700 : 2048;
+  expect_all_scans<TypeParam, float, most>(rounding_values<float>(most, 5), 3.0f);
   expect_all_scans<TypeParam, double, 514>(rounding_values<double>(514, 6), 7.0);
   // Each size is compiled for each block; the host affords more of them.
   if constexpr (!TypeParam::on_gpu) {
