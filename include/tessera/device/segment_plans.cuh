@@ -226,7 +226,8 @@ __global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_const
       constexpr unsigned shares = shape::share == 16 ? 0x00010001u : (shape::share == 8 ? 0x01010101u : (shape::share == 4 ? 0x11111111u : 0x55555555u));
       aside |= plan.heads_in(place, 32, size) & ~(shares << ((unit_from - place) & (shape::share - 1)));
     }
-    bool const even = to - from == unit && (aside | __shfl_down_sync(full_warp, aside, 1)) == 0;
+    aside |= __shfl_down_sync(full_warp, aside, 1);
+    bool const even = to - from == unit && aside == 0;
     unsigned const all_even = __ballot_sync(full_warp, even && lane % 2 == 0);
     if (lane % 2 == 0) plan.unit[u] = static_cast<cuda::std::uint16_t>(from | number_in_chunk << window_plan<T>::number_at);
     if (lane == 0) {
