@@ -30,10 +30,7 @@ constexpr std::int64_t least_scan_tile(std::int64_t count) { return count <= sma
 // Whether the current device runs code that was compiled for compute capability 9.0 or later.
 template <class Kernel>
 bool runs_code_for_90(char const* call, Kernel* kernel) {
-  int device = 0, major = 0;
-  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), std::string(call) + ": cudaDeviceGetAttribute");
-  if (major < 9) return false;
+  if (device_attribute(call, cudaDevAttrComputeCapabilityMajor) < 9) return false;
   static bool const compiled = [&] {  // the program's property
     cudaFuncAttributes attributes{};
     check_cuda(cudaFuncGetAttributes(&attributes, kernel), std::string(call) + ": cudaFuncGetAttributes");
@@ -59,12 +56,8 @@ void launch_scan_tiles(cuda_backend const& backend, char const* call, Arguments&
 template <class Arguments>
 void launch_scan_stream(cuda_backend const& backend, char const* call, Arguments& arguments) {
   using shape = stream_shape<typename Arguments::source_type, typename Arguments::value_type>;
-  int device = 0, multiprocessors = 0;
-  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-             std::string(call) + ": cudaDeviceGetAttribute");
   std::int64_t const tiles = ceil_div(arguments.count, shape::tile_size);
-  std::int64_t const blocks = std::min<std::int64_t>(tiles, multiprocessors);
+  std::int64_t const blocks = std::min<std::int64_t>(tiles, device_attribute(call, cudaDevAttrMultiProcessorCount));
   arguments.tiles = static_cast<std::uint32_t>(tiles);
   arguments.tickets = static_cast<std::uint32_t>(tiles + blocks);
   arguments.nodes.layout = make_lookback_layout(tiles);

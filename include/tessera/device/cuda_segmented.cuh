@@ -43,7 +43,8 @@ segmented_workspace<T> take_segmented_workspace(std::int64_t count, workspace_pa
   taken.last_heads = parts.take<node_word<std::int64_t>>(make_lookback_layout(most_mark_blocks).words);
   taken.words = parts.take<node_word<T>>(make_lookback_layout(windows).words);
   segment_marks& marks = taken.plans.marks;
-  marks = {nullptr, nullptr, (windows + 1) * (window / 32), windows, std::countr_zero(static_cast<unsigned>(window))};  // a window's last chunk ends in the next one
+  marks = {nullptr, nullptr, (windows + 1) * (window / 32), windows,
+           std::countr_zero(static_cast<unsigned>(window))};  // a window's last chunk ends in the next one
   marks.heads = parts.take<node_word<std::uint32_t>>(marks.words);
   marks.starts = parts.take<node_word<window_start>>(windows);
   taken.plans.words = parts.take<node_word<std::uint32_t>>(windows * window_plans<T>::words_of_one);
@@ -73,19 +74,14 @@ void prepare_output(cuda_backend const& backend, char const* call, Out const& ou
                   value);
 }
 
-inline int device_attribute(char const* call, cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&value, which, device), std::string(call) + ": cudaDeviceGetAttribute");
-  return value;
-}
-
 template <scan_direction Direction, class T, class Segments>
 void plan_segments(cuda_backend const& backend, char const* call, Segments const& segments, std::int64_t count,
                    segmented_workspace<T> const& taken) {
   constexpr std::int64_t step = segment_windows<Segments>::step;
-  std::int64_t const steps = ceil_div(taken.plans.marks.words * 32, step), range = ceil_div(steps, most_mark_blocks), blocks = ceil_div(steps, range);
-  mark_arguments<Direction, Segments> const arguments{segments, count, range * step, taken.plans.marks, taken.header, {taken.last_heads, make_lookback_layout(blocks)}};
+  std::int64_t const steps = ceil_div(taken.plans.marks.words * 32, step), range = ceil_div(steps, most_mark_blocks),
+                     blocks = ceil_div(steps, range);
+  mark_arguments<Direction, Segments> const arguments{segments,          count,        range * step,
+                                                      taken.plans.marks, taken.header, {taken.last_heads, make_lookback_layout(blocks)}};
   launch_kernel(backend, call, &mark_segments_kernel<mark_arguments<Direction, Segments>>, blocks, mark_threads, 0, arguments);
   plan_arguments<Direction, Segments, T> const planning{segments, count, taken.plans, taken.header};
   launch_kernel(backend, call, &plan_windows_kernel<plan_arguments<Direction, Segments, T>>,
@@ -94,15 +90,16 @@ void plan_segments(cuda_backend const& backend, char const* call, Segments const
 
 template <class Arguments>
 void launch_segmented(cuda_backend const& backend, char const* call, Arguments& arguments) {
-  using shape = segmented_ring<typename Arguments::value_type>;
+  using T = typename Arguments::value_type;
+  using shape = segmented_ring<T>;
   auto* const kernel = &segmented_kernel<Arguments>;
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, kernel), std::string(call) + ": cudaFuncGetAttributes");
-  using T = typename Arguments::value_type;
   int const bytes = device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin) - static_cast<int>(attributes.sharedSizeBytes);
   arguments.places = bytes / static_cast<int>(sizeof(T));
   if (arguments.places < shape::most_places) {
-    throw usage_error(std::string(call) + ": values of " + std::to_string(sizeof(T)) + " bytes are too large for the shared memory of this device");
+    throw usage_error(std::string(call) + ": values of " + std::to_string(sizeof(T)) +
+                      " bytes are too large for the shared memory of this device");
   }
   std::int64_t const blocks = std::min<std::int64_t>(arguments.windows, device_attribute(call, cudaDevAttrMultiProcessorCount));
   launch_kernel(backend, call, kernel, blocks, shape::threads, arguments.places * static_cast<int>(sizeof(T)), arguments);
@@ -118,15 +115,27 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
   std::int64_t const count = in.extent(0);
   segmented_workspace<T> taken{};
-  if (count > 0)
-    taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_segmented_workspace<T>(count, parts); });
+  if (count > 0) taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_segmented_workspace<T>(count, parts); });
   if constexpr (Result == segmented_result::reduced) {
     if (has_initial) prepare_output(backend, call, out, 1, segments, count, true, conversion<typename Out::element_type, T>::of(initial));
   }
   if (count == 0) return;
   plan_segments<Direction>(backend, call, segments, count, taken);
   segmented_arguments<Direction, Result, In, Segments, Out, T, Operation> arguments{
-      in, segments, out, count, static_cast<std::uint32_t>(taken.plans.marks.windows), 0, is_contiguous(in), is_contiguous(out), has_initial, initial, operation, taken.header, {taken.words, make_lookback_layout(taken.plans.marks.windows)}, taken.plans};
+      in,
+      segments,
+      out,
+      count,
+      static_cast<std::uint32_t>(taken.plans.marks.windows),
+      0,
+      is_contiguous(in),
+      is_contiguous(out),
+      has_initial,
+      initial,
+      operation,
+      taken.header,
+      {taken.words, make_lookback_layout(taken.plans.marks.windows)},
+      taken.plans};
   launch_segmented(backend, call, arguments);
 }
 

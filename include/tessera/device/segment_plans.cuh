@@ -28,15 +28,15 @@ template <class T>
 struct window_plan {
   using shape = segmented_shape<T>;
   using u16 = cuda::std::uint16_t;
-  cuda::std::int64_t first;             // position of the window
-  cuda::std::int64_t before;            // segments that begin before it, where they are counted
-  cuda::std::int64_t start;             // position where the first chunk's segment starts
-  cuda::std::int64_t chunk_number;      // of the first chunk in its segment
-  int units;                            // 0 where no chunk begins, -1 where there are no more windows
-  u16 begin, size;                      // of the chunks: position in the window of the first one's first element, elements
-  u16 last_chunk, flags;                // place of the last one; of it: has the full length, ends its segment
-  unsigned even;                        // bit 2 u: the unit has its full length, and segments begin at its shares' first places only
-  u16 unit[shape::most_units + 2];      // place where the unit's pieces of chunks begin, and the number of the first of them in its chunk
+  cuda::std::int64_t first;         // position of the window
+  cuda::std::int64_t before;        // segments that begin before it, where they are counted
+  cuda::std::int64_t start;         // position where the first chunk's segment starts
+  cuda::std::int64_t chunk_number;  // of the first chunk in its segment
+  int units;                        // 0 where no chunk begins, -1 where there are no more windows
+  u16 begin, size;                  // of the chunks: position in the window of the first one's first element, elements
+  u16 last_chunk, flags;            // place of the last one; of it: has the full length, ends its segment
+  unsigned even;                    // bit 2 u: the unit has its full length, and segments begin at its shares' first places only
+  u16 unit[shape::most_units + 2];  // place where the unit's pieces of chunks begin, and the number of the first of them in its chunk
 
   static constexpr int number_at = 13;
   __device__ __forceinline__ int begin_of(int u) const { return unit[u] & ((1 << number_at) - 1); }  // the one before ends there
@@ -223,7 +223,8 @@ __global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_const
 #pragma unroll
     for (int i = 0; i < half; i += 32) {
       int const place = lane * half + i;
-      constexpr unsigned shares = shape::share == 16 ? 0x00010001u : (shape::share == 8 ? 0x01010101u : (shape::share == 4 ? 0x11111111u : 0x55555555u));
+      constexpr unsigned shares =
+          shape::share == 16 ? 0x00010001u : (shape::share == 8 ? 0x01010101u : (shape::share == 4 ? 0x11111111u : 0x55555555u));
       aside |= plan.heads_in(place, 32, size) & ~(shares << ((unit_from - place) & (shape::share - 1)));
     }
     aside |= __shfl_down_sync(full_warp, aside, 1);

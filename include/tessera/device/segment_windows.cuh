@@ -1,5 +1,5 @@
-// Where segments begin: what a segmented operation needs to know of its segments, whatever describes them. One kernel says it in one form, a
-// bit a position and the start of the segment that reaches into each window, so that the kernel that computes knows no descriptor.
+// Where segments begin: what a segmented operation needs to know of its segments, whatever describes them. One kernel says it in one form,
+// a bit a position and the start of the segment that reaches into each window, so that the kernel that computes knows no descriptor.
 //
 // Positions count in the operation's direction: a backward one sees the array, and its segments, from the end.
 #pragma once
@@ -9,6 +9,7 @@
 
 #include <tessera/arithmetic.hpp>
 #include <tessera/config.hpp>
+#include <tessera/group/block_position.hpp>
 #include <tessera/group/shuffle.cuh>
 #include <tessera/group/warp_rows.cuh>
 #include <tessera/lookback/lookback.cuh>
@@ -93,7 +94,8 @@ struct segment_windows<segments_at<I>> {
     return boundary<Direction>(segments.count());
   }
   template <scan_direction Direction>
-  __device__ __forceinline__ void mark(segment_marks const& marks, mark_range const& range, lookback_header*, lookback<i64> const&, i64) const {
+  __device__ __forceinline__ void mark(segment_marks const& marks, mark_range const& range, lookback_header*, lookback<i64> const&,
+                                       i64) const {
     __shared__ unsigned word[step / 32];
     i64 const m = segments.count(), end_of_all = end<Direction>(), none = cuda::std::numeric_limits<i64>::max();
     i64 k = boundaries_before<Direction>(range.first);
@@ -114,8 +116,8 @@ struct segment_windows<segments_at<I>> {
         for (int j = 0; j < at_once; ++j) {
           i64 const mine = k + static_cast<int>(threadIdx.x);
           bool const inside = at[j] < first + step;
-          // Boundaries can be clipped onto each other, and what begins there may be empty: then a later one lies at the same place, or there
-          // is nothing.
+          // Boundaries can be clipped onto each other, and what begins there may be empty: then a later one lies at the same place, or
+          // there is nothing.
           if (inside && mine < m && at[j] >= first && at[j] < end_of_all)
             atomicOr(&word[static_cast<int>(at[j] - first) / 32], 1u << (static_cast<int>(at[j] - first) % 32));
           passed = __syncthreads_count(inside ? 1 : 0);
@@ -202,7 +204,8 @@ struct segment_windows<segments_of_length> {
     return n;
   }
   template <scan_direction Direction>
-  __device__ __forceinline__ void mark(segment_marks const& marks, mark_range const& range, lookback_header*, lookback<i64> const&, i64) const {
+  __device__ __forceinline__ void mark(segment_marks const& marks, mark_range const& range, lookback_header*, lookback<i64> const&,
+                                       i64) const {
     i64 const length = segments.length;
     for (i64 first = range.first + static_cast<int>(threadIdx.x) * 32; first < range.first + range.size; first += 32 * mark_threads) {
       unsigned bits = 0;
@@ -226,8 +229,8 @@ struct segment_windows<segments_of_length> {
   }
 };
 
-// By what an element says of itself: begins(at, stride) is whether the one at that address is not of the segment of the one before it, which
-// lies `stride` bytes in front.
+// By what an element says of itself: begins(at, stride) is whether the one at that address is not of the segment of the one before it,
+// which lies `stride` bytes in front.
 template <class Derived, class E>
 struct windows_by_element {
   using i64 = cuda::std::int64_t;

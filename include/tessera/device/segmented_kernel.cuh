@@ -92,14 +92,15 @@ struct segmented_block {
   using i64 = cuda::std::int64_t;
   using u32 = cuda::std::uint32_t;
   static constexpr scan_direction direction = Arguments::direction;
-  static constexpr bool scans = Arguments::result != segmented_result::reduced, exclusive = Arguments::result == segmented_result::exclusive;
+  static constexpr bool scans = Arguments::result != segmented_result::reduced,
+                        exclusive = Arguments::result == segmented_result::exclusive;
   static constexpr int window = shape::window, unit = shape::unit, share = shape::share, most_units = shape::most_units;
   static constexpr int most_listed = 96;  // pieces of a unit that are scanned one a lane
 
   // A stage is drawn, planned, placed, filled, scanned, published, gathered for, and empty again.
   struct shared_state {
-    lap_barrier drawn[shape::stages], planned[shape::stages], placed[shape::stages], filled[shape::stages], scanned[shape::stages], published[shape::stages],
-        gathered[shape::stages], empty[shape::stages];
+    lap_barrier drawn[shape::stages], planned[shape::stages], placed[shape::stages], filled[shape::stages], scanned[shape::stages],
+        published[shape::stages], gathered[shape::stages], empty[shape::stages];
     u32 number[shape::stages];
     int place[shape::stages];  // where its elements lie
     plan_type plan[shape::stages];
@@ -303,7 +304,8 @@ struct segmented_block {
     }
   };
 
-  // The prefixes of a lane's piece get the nodes of the pieces in front, in unit and chunk; `last` is the piece's own, and then of them all.
+  // The prefixes of a lane's piece get the nodes of the pieces in front, in unit and chunk; `last` is the piece's own, and then of them
+  // all.
   template <int Size>
   __device__ __forceinline__ void add_front(T (&held)[Size], T& last, int number, piece_nodes& nodes) const {
     constexpr bool padded = has_identity<Operation, T>;
@@ -547,8 +549,8 @@ struct segmented_block {
     }
   }
 
-  // ---- joiner and gatherers. The joiner looks back for windows that complete a node of a level above, which others wait for: those must not
-  // wait behind windows that look back for themselves.
+  // ---- joiner and gatherers. The joiner looks back for windows that complete a node of a level above, which others wait for: those must
+  // not wait behind windows that look back for themselves.
 
   static constexpr i64 radix = 1 << lookback_radix_bits;
   __device__ __forceinline__ static bool completes_node(plan_type const& plan) {
@@ -621,7 +623,9 @@ struct segmented_block {
     }
   }
 
-  __device__ __forceinline__ bool in_first_chunk(plan_type const& plan, int u) const { return plan.begin_of(u) == plan.number_of(u) * unit; }
+  __device__ __forceinline__ bool in_first_chunk(plan_type const& plan, int u) const {
+    return plan.begin_of(u) == plan.number_of(u) * unit;
+  }
   __device__ __forceinline__ bool has_front(int stage, plan_type const& plan, int u) const {
     return plan.number_of(u) != 0 || (in_first_chunk(plan, u) && s.found[stage] > 0);
   }
@@ -750,8 +754,8 @@ struct segmented_block {
 };
 
 template <class Arguments>
-__global__ __launch_bounds__(segmented_ring<typename Arguments::value_type>::threads, 1) void segmented_kernel(
-    __grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(segmented_ring<typename Arguments::value_type>::threads,
+                             1) void segmented_kernel(__grid_constant__ Arguments const a) {
   using block_type = segmented_block<Arguments>;
   extern __shared__ __align__(16) unsigned char tessera_values[];
   __shared__ cuda::std::aligned_storage_t<sizeof(typename block_type::shared_state), 16> memory;

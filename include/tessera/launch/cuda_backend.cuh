@@ -68,6 +68,14 @@ void allow_shared_memory(char const* call, Kernel* kernel, int bytes) {
              std::string(call) + ": cudaFuncSetAttribute(shared memory, " + std::to_string(bytes) + ")");
 }
 
+// A property of the current device, in the name of `call`.
+inline int device_attribute(char const* call, cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&value, which, device), std::string(call) + ": cudaDeviceGetAttribute");
+  return value;
+}
+
 // kernel<<<blocks, threads, shared_bytes, stream>>>(arguments...), or an exception in the name of `call`.
 template <class Kernel, class... Arguments>
 void launch_kernel(cuda_backend const& backend, char const* call, Kernel* kernel, std::int64_t blocks, int threads, int shared_bytes,
