@@ -2,6 +2,7 @@
 // card, long arrays, and graph replay.
 #include <chrono>
 #include <iostream>
+#include <random>
 #include <thread>
 
 #pragma GCC diagnostic push
@@ -12,6 +13,7 @@
 #include <tessera/device/cuda_reduce.cuh>
 #include <tessera/device/cuda_scan.cuh>
 #include <tessera/device/cuda_segmented.cuh>
+#include <tessera/device/host_segmented.hpp>
 #include <tessera/verify/noise.cuh>
 #include <tessera/verify/repeat.hpp>
 
@@ -113,6 +115,58 @@ TEST(arrays_under_noise, one_pattern_in_a_thousand_runs_Long) {
   check_scan_under_noise(1000, rounding_values<float>(164'738, 61));
   check_scan_under_noise(1000, std::vector<double>(250'000, 0.1));
   check_scan_under_noise(1000, rounding_values<float>(4'500'001, 61));
+}
+
+// --- Segments, in arrays of which each block has more windows than fit into it at a time
+
+// Lengths that leave windows with many chunks, with one, and with one that is nearly as long as two.
+std::vector<int> offsets_of_all_kinds(int n) {
+  std::vector<int> offsets{3};
+  std::mt19937 random(5);
+  while (offsets.back() < n - 5) {
+    static constexpr int longest[] = {3, 40, 16, 300, 5000, 4097, 200'000, 1};
+    int const most = longest[offsets.size() / 500 % 8];
+    int const length = most == 4097 || most == 16 ? most : static_cast<int>(random() % static_cast<unsigned>(most)) + (most == 40 ? 0 : 1);
+    offsets.push_back(std::min(n - 5, offsets.back() + length));
+  }
+  return offsets;
+}
+
+TEST(arrays_segmented, more_windows_than_stages_NotSanitized) {
+  cuda_place<128> const place;
+  host_backend<> const host;
+  constexpr int n = 12'000'000;
+  auto const values = rounding_values<float>(n, 67);
+  auto const offsets = offsets_of_all_kinds(n);
+  auto const in = place.array(values);
+  auto const starts = place.array(offsets);
+  auto const out = place.array(std::vector<float>(n));
+  zeroed_memory const workspace(segmented_scan_workspace_bytes<float>(n));
+  auto const here = make_view(static_cast<float const*>(values.data()), {n});
+  auto const there = source_of(static_cast<float const*>(in.data()), n);
+  segments_at const segments(make_view(static_cast<int const*>(offsets.data()), {offsets.size()}));
+  segments_at const segments_there(make_view(static_cast<int const*>(starts.data()), {offsets.size()}));
+  std::vector<float> expected(n);
+  auto const results = make_view(expected.data(), {n});
+  auto const results_there = make_view(out.data(), {n});
+  segmented_inclusive_scan(host, here, segments, results);
+  segmented_inclusive_scan(place.backend, there, segments_there, results_there, workspace);
+  EXPECT_EQ(bits(out.values()), bits(expected));
+  segmented_exclusive_scan<gpu_to_gpu, backward>(host, here, segments, results, 0.5f);
+  segmented_exclusive_scan<gpu_to_gpu, backward>(place.backend, there, segments_there, results_there, 0.5f, workspace);
+  EXPECT_EQ(bits(out.values()), bits(expected));
+  segmented_reduce(host, here, segments, make_view(expected.data(), {offsets.size() - 1}));
+  segmented_reduce(place.backend, there, segments_there, make_view(out.data(), {offsets.size() - 1}), workspace);
+  EXPECT_EQ(bits(out.values()), bits(expected));
+  // In place, by keys.
+  std::vector<int> keys(n, -1);
+  for (std::size_t k = 0; k + 1 < offsets.size(); ++k)
+    std::fill(keys.begin() + offsets[k], keys.begin() + offsets[k + 1], static_cast<int>(k));
+  auto const keys_there = place.array(keys);
+  segmented_inclusive_scan(host, here, segments_by_key(make_view(static_cast<int const*>(keys.data()), {n})), results);
+  segmented_inclusive_scan(place.backend, there, segments_by_key(source_of(static_cast<int const*>(keys_there.data()), n)),
+                           make_view(in.data(), {n}), workspace);
+  EXPECT_EQ(bits(in.values()), bits(expected));
 }
 
 // --- No tuning shows in a bit

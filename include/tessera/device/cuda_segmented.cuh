@@ -92,17 +92,16 @@ template <class Arguments>
 void launch_segmented(cuda_backend const& backend, char const* call, Arguments& arguments) {
   using T = typename Arguments::value_type;
   using shape = segmented_ring<T>;
-  auto* const kernel = &segmented_kernel<Arguments>;
-  cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, kernel), std::string(call) + ": cudaFuncGetAttributes");
-  int const bytes = device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin) - static_cast<int>(attributes.sharedSizeBytes);
+  constexpr int state_bytes = segmented_block<Arguments>::state_bytes;
+  int const bytes = device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin) - state_bytes;
   arguments.places = bytes / static_cast<int>(sizeof(T));
   if (arguments.places < shape::most_places) {
     throw usage_error(std::string(call) + ": values of " + std::to_string(sizeof(T)) +
                       " bytes are too large for the shared memory of this device");
   }
   std::int64_t const blocks = std::min<std::int64_t>(arguments.windows, device_attribute(call, cudaDevAttrMultiProcessorCount));
-  launch_kernel(backend, call, kernel, blocks, shape::threads, arguments.places * static_cast<int>(sizeof(T)), arguments);
+  launch_kernel(backend, call, &segmented_kernel<Arguments>, blocks, shape::threads,
+                state_bytes + arguments.places * static_cast<int>(sizeof(T)), arguments);
 }
 
 template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>

@@ -113,6 +113,8 @@ struct segmented_block {
     unsigned list[shape::scanners][most_listed + 1];
   };
 
+  static constexpr int state_bytes = (static_cast<int>(sizeof(shared_state)) + 15) / 16 * 16;  // the elements lie behind it
+
   // Goes round the ring.
   struct ring {
     int stage = 0;
@@ -757,11 +759,11 @@ template <class Arguments>
 __global__ __launch_bounds__(segmented_ring<typename Arguments::value_type>::threads,
                              1) void segmented_kernel(__grid_constant__ Arguments const a) {
   using block_type = segmented_block<Arguments>;
-  extern __shared__ __align__(16) unsigned char tessera_values[];
-  __shared__ cuda::std::aligned_storage_t<sizeof(typename block_type::shared_state), 16> memory;
+  extern __shared__ __align__(16) unsigned char tessera_stages_of_segments[];
   int const thread = static_cast<int>(threadIdx.x);
-  block_type const block{a, reinterpret_cast<typename block_type::shared_state&>(memory),
-                         reinterpret_cast<typename block_type::T*>(tessera_values), thread % 32, thread / 32};
+  block_type const block{a, *reinterpret_cast<typename block_type::shared_state*>(tessera_stages_of_segments),
+                         reinterpret_cast<typename block_type::T*>(tessera_stages_of_segments + block_type::state_bytes), thread % 32,
+                         thread / 32};
   block.run();
 }
 
