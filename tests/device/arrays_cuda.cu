@@ -169,6 +169,20 @@ TEST(arrays_segmented, more_windows_than_stages_NotSanitized) {
   EXPECT_EQ(bits(in.values()), bits(expected));
 }
 
+// Rows are summed with the help of numbers that could be taken for words of a run, where a longer array's nodes lie.
+TEST(arrays_segmented, rows_leave_nothing_in_the_workspace) {
+  cuda_place<128> const place;
+  constexpr int rows = 4096, columns = 2;
+  auto const in = place.array(rounding_values<float>(rows * columns, 71));
+  auto const out = place.array(std::vector<float>(rows / 64 * columns));
+  zeroed_memory const workspace(segmented_reduce_workspace_bytes<float>(1 << 20, columns));
+  segmented_reduce(place.backend, make_view(static_cast<float const*>(in.data()), {rows, columns}), segments_of_length(64, rows / 64),
+                   make_view(out.data(), {rows / 64, columns}), workspace);
+  EXPECT_NE(bits(out.values()), bits(std::vector<float>(rows / 64 * columns)));
+  auto const left = workspace.memory.read();
+  EXPECT_EQ(std::count(left.begin(), left.end(), 0), static_cast<std::ptrdiff_t>(left.size()));
+}
+
 // --- No tuning shows in a bit
 
 // A scan by the kernels themselves, of a workspace that is large enough: claims in its upper half.

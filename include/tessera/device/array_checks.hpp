@@ -55,14 +55,18 @@ void check_segmented_result(char const* call, In const& in, Segments const& segm
 
 // Segments that describe an array of `elements` elements.
 template <class I>
-void check_segments(char const*, segments_at<I> const&, std::int64_t) {}
+void check_segments(char const* call, segments_at<I> const& segments, std::int64_t) {
+  require_memory(call, "array of offsets", segments.offsets);
+}
 template <class F>
 void check_segments(char const* call, segments_from_flags<F> const& segments, std::int64_t elements) {
   require_extent_is(call, "the flags have", segments.flags.extent(0), elements);
+  require_memory(call, "array of flags", segments.flags);
 }
 template <class K>
 void check_segments(char const* call, segments_by_key<K> const& segments, std::int64_t elements) {
   require_extent_is(call, "the keys have", segments.keys.extent(0), elements);
+  require_memory(call, "array of keys", segments.keys);
 }
 inline void check_segments(char const* call, segments_of_length const& segments, std::int64_t elements) {
   // Their product can be too large for a number.

@@ -161,7 +161,9 @@ __global__ void row_records_kernel(Segments segments, std::int64_t count, std::u
   }
   __syncthreads();
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < end - begin; i += std::int64_t{gridDim.x} * blockDim.x) {
-    keys[i] = static_cast<std::uint32_t>(lists.segment_of(begin + i));
+    // Keys that do not ascend give other sums, but no row that is not there.
+    std::int64_t const segment = lists.segment_of(begin + i), last = segments.count() - 1;
+    keys[i] = static_cast<std::uint32_t>(segment < 0 ? 0 : (segment < last ? segment : last));
     places[i] = static_cast<std::uint32_t>(begin + i);
   }
 }
@@ -171,17 +173,20 @@ struct row_reduction_workspace {
   std::uint32_t *number, *keys, *places, *counters;
   T* partials;
   climb_layout climb;
+  std::size_t bytes;  // of all these
 };
 template <class T>
 row_reduction_workspace<T> take_row_reduction_workspace(std::int64_t count, std::int64_t columns, workspace_parts& parts) {
   row_reduction_workspace<T> taken{};
   (void)take_segmented_workspace<T>(count, parts);  // is left as it is, for the operations that look back
+  taken.bytes = parts.bytes();
   taken.climb = make_climb_layout(count);
   taken.number = parts.take<std::uint32_t>(1);
   taken.keys = parts.take<std::uint32_t>(count);
   taken.places = parts.take<std::uint32_t>(count);
   taken.counters = parts.take<std::uint32_t>(taken.climb.counters * column_blocks(columns, 1));
   taken.partials = parts.take<T>(taken.climb.rows * columns);
+  taken.bytes = parts.bytes() - taken.bytes;
   return taken;
 }
 
@@ -207,10 +212,14 @@ void reduce_rows_on_device(cuda_backend const& backend, char const* call, In con
   std::int64_t const count = in.extent(0), columns = in.extent(1);
   if (columns > 1 && are_records<In, Out, Operation>(in, out)) {
     if constexpr (cuda::std::is_same_v<element, float> || cuda::std::is_same_v<element, double>) {
-      auto const taken = take_workspace(
-          call, workspace, [&](workspace_parts& parts) { return take_row_reduction_workspace<element>(count, columns, parts); });
+      row_reduction_workspace<element> taken{};
+      if (count > 0) {
+        taken = take_workspace(
+            call, workspace, [&](workspace_parts& parts) { return take_row_reduction_workspace<element>(count, columns, parts); });
+      }
       // out = fl(old + D), and -0.0 + D is D.
-      prepare_output(backend, call, out, columns, segments, count, has_initial, has_initial ? initial : plus::identity<element>());
+      if (count > 0 || has_initial)
+        prepare_output(backend, call, out, columns, segments, count, has_initial, has_initial ? initial : plus::identity<element>());
       if (count == 0) return;
       launch_kernel(backend, call, &row_records_kernel<Segments>, std::min<std::int64_t>(ceil_div(count, 256), 1 << 14), 256, 0, segments,
                     count, taken.keys, taken.places, taken.number);
@@ -222,6 +231,8 @@ void reduce_rows_on_device(cuda_backend const& backend, char const* call, In con
       segmented_reduce_arguments<element> const arguments{taken.keys, taken.places, in.data_handle(), taken.number,   count,
                                                           columns,    rows_of<0>(out), taken.partials, taken.counters, taken.climb};
       detail::segmented_reduce(backend.stream, arguments);
+      // Where a call of another size looks back, nothing may lie that could be taken for a word of its run.
+      check_cuda(cudaMemsetAsync(taken.number, 0, taken.bytes, backend.stream), std::string(call) + ": cudaMemsetAsync");
     }
     return;
   }

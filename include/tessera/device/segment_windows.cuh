@@ -229,6 +229,17 @@ struct segment_windows<segments_of_length> {
   }
 };
 
+// a != b; of floating-point values by their bits, so that a compiler that flushes subnormals takes none for 0.
+template <class E>
+__device__ __forceinline__ bool differ(E const& a, E const& b) {
+  if constexpr (cuda::std::is_floating_point_v<E>) {
+    auto const x = bits_of(a), y = bits_of(b);
+    return is_nan(a) || is_nan(b) || (x != y && ((x | y) & ~float_bits<E>::sign) != 0);
+  } else {
+    return a != b;
+  }
+}
+
 // By what an element says of itself: begins(at, stride) is whether the one at that address is not of the segment of the one before it,
 // which lies `stride` bytes in front.
 template <class Derived, class E>
@@ -324,7 +335,7 @@ struct segment_windows<segments_from_flags<F>> : windows_by_element<segment_wind
   cuda::std::int64_t n;
   __device__ __forceinline__ segment_windows(segments_from_flags<F> const& s, cuda::std::int64_t count) : segments(s), n(count) {}
   __device__ __forceinline__ auto const& array() const { return segments.flags; }
-  __device__ __forceinline__ static bool begins(F const* at, cuda::std::int64_t) { return *at != F{}; }
+  __device__ __forceinline__ static bool begins(F const* at, cuda::std::int64_t) { return differ(*at, F{}); }
 };
 
 template <class K>
@@ -334,7 +345,7 @@ struct segment_windows<segments_by_key<K>> : windows_by_element<segment_windows<
   __device__ __forceinline__ segment_windows(segments_by_key<K> const& s, cuda::std::int64_t count) : segments(s), n(count) {}
   __device__ __forceinline__ auto const& array() const { return segments.keys; }
   __device__ __forceinline__ static bool begins(K const* at, cuda::std::int64_t stride) {
-    return *at != *reinterpret_cast<K const*>(reinterpret_cast<char const*>(at) - stride);
+    return differ(*at, *reinterpret_cast<K const*>(reinterpret_cast<char const*>(at) - stride));
   }
   // The first element whose key is at least k.
   __device__ __forceinline__ cuda::std::int64_t from_key(cuda::std::int64_t k) const {

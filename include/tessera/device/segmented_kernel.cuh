@@ -225,14 +225,19 @@ struct segmented_block {
       } else {
         s.filled[at.stage].arrive();
       }
-      if (units < 0) return;
+      if (units < 0) {
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        return;
+      }
     }
   }
 
   __device__ __forceinline__ void load_unit(T* to, i64 first, int size) const {
     to += lane;
     if constexpr (is_array_of<typename Arguments::source_type, T>) {
-      char const* from = reinterpret_cast<char const*>(&a.in(element_at<direction>(first + lane, a.count)));
+      char const* from = reinterpret_cast<char const*>(a.in.data_handle()) +
+                         element_at<direction>(first + lane, a.count) * a.in.mapping().byte_stride(0);
       auto const copy = [&](auto step) {
         if (size == unit) {
 #pragma unroll
@@ -275,6 +280,7 @@ struct segmented_block {
   __device__ __forceinline__ void scan_windows(int scanner) const {
     int shift = scanner;  // units of windows go round the scanners
     for (ring at;; at.next()) {
+      s.placed[at.stage].wait(at.lap);  // the plan; and then the elements
       s.filled[at.stage].wait(at.lap);
       plan_type const& plan = s.plan[at.stage];
       int const units = plan.units;
@@ -429,6 +435,7 @@ struct segmented_block {
         scan_pieces(value, place - from, end - place, number, nodes, end == to ? &unit_node : nullptr);
         nodes.first_round = false;
       }
+      __syncwarp();  // the list has been read
     } else {
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
@@ -544,6 +551,8 @@ struct segmented_block {
           a.nodes.publish(run, origin / window, continues ? plan.chunk_number : 0, node);
           s.chunk_node[at.stage] = node;
         }
+      } else if (plan.units > 0 && lane == 0) {
+        s.chunk_node[at.stage] = s.unit_node[at.stage * most_units];  // any value: operators see no memory that was never written
       }
       __syncwarp();
       if (lane == 0) s.published[at.stage].arrive();
@@ -616,7 +625,7 @@ struct segmented_block {
           if (!front || first_end < to) write_places<false>(at.stage, plan, u, front ? first_end : from, to);
         }
       } else {
-        if (shift == 0) write_sums(at.stage, plan);
+        if (shift == 0 && plan.units > 0) write_sums(at.stage, plan);
       }
       shift -= scans ? plan.units : 1;
       while (shift < 0) shift += shape::writers;
@@ -679,7 +688,8 @@ struct segmented_block {
           nearest = false;
         });
       }
-      element_type* const out = &a.out(element_at<direction>(plan.first + plan.begin + begin + lane, a.count));
+      char* const out = reinterpret_cast<char*>(a.out.data_handle()) +
+                        element_at<direction>(plan.first + plan.begin + begin + lane, a.count) * a.out.mapping().byte_stride(0);
       auto const put = [&](auto step) {
 #pragma unroll
         for (int i = 0; i < share; ++i) {
@@ -690,7 +700,7 @@ struct segmented_block {
           } else {
             result = canonical(result);
           }
-          *reinterpret_cast<element_type*>(reinterpret_cast<char*>(out) + i * step) = conversion<element_type, T>::of(result);
+          *reinterpret_cast<element_type*>(out + i * step) = conversion<element_type, T>::of(result);
         }
       };
       if (a.out_contiguous) {
