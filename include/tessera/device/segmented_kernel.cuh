@@ -236,8 +236,8 @@ struct segmented_block {
   __device__ __forceinline__ void load_unit(T* to, i64 first, int size) const {
     to += lane;
     if constexpr (is_array_of<typename Arguments::source_type, T>) {
-      char const* from = reinterpret_cast<char const*>(a.in.data_handle()) +
-                         element_at<direction>(first + lane, a.count) * a.in.mapping().byte_stride(0);
+      char const* from =
+          reinterpret_cast<char const*>(a.in.data_handle()) + element_at<direction>(first + lane, a.count) * a.in.mapping().byte_stride(0);
       auto const copy = [&](auto step) {
         if (size == unit) {
 #pragma unroll
