@@ -264,25 +264,19 @@ struct lookback {
     own = joined;
     if (completes && level + 1 < lookback_levels && lane == 0) at(origin, tile, level + 1).publish(run, own);
   }
-  // Reads the words whose bits are set in `missing` and clears the bits of those that are there; the others' values are anything. All of a
-  // lane's words are on their way before one is looked at.
+  // Reads the words whose bits are set in `missing` and clears the bits of those that are there; the others' values are anything.
   __device__ __forceinline__ void look(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, int level, int lane,
                                        T (&value)[4], unsigned& missing, T const& anything) const {
-    int const shift = lookback_radix_bits * level, last = digit_of(tile, level) - 1;
-    node_word<T> const* const from = words + layout.level_at[level] + (origin >> shift) + ((tile >> shift) & ~cuda::std::int64_t{127});
-    bool there[4] = {};
-#pragma unroll
-    for (int q = 0; q < 4; ++q) value[q] = anything;
-    if (missing == 0) return;
-    T seen[4];
-#pragma unroll
-    for (int q = 0; q < 4; ++q) there[q] = from[min(lane * 4 + q, last)].read(run, seen[q]);
+    int const shift = lookback_radix_bits * level;
+    node_word<T> const* const from =
+        words + layout.level_at[level] + (origin >> shift) + (((tile >> shift) & ~cuda::std::int64_t{127}) + lane * 4);
+    unsigned still = missing;
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
-      if (!there[q] || (missing >> q & 1u) == 0) continue;
-      value[q] = seen[q];
-      missing &= ~(1u << q);
+      value[q] = anything;
+      if ((missing >> q & 1u) != 0 && from[q].read(run, value[q])) still &= ~(1u << q);
     }
+    missing = still;
   }
 };
 
