@@ -54,13 +54,14 @@ struct accumulate_as : Operation {
 
 namespace detail {
 
-// Whether an operator is addition, in whatever type.
+// Whether an operator is `Plain`, in whatever type it accumulates.
+template <class Operation, class Plain>
+inline constexpr bool is_operation = cuda::std::is_same_v<Operation, Plain>;
+template <class A, class Operation, class Plain>
+inline constexpr bool is_operation<accumulate_as<A, Operation>, Plain> = cuda::std::is_same_v<Operation, Plain>;
+
 template <class Operation>
-inline constexpr bool is_sum = false;
-template <>
-inline constexpr bool is_sum<plus> = true;
-template <class A>
-inline constexpr bool is_sum<accumulate_as<A, plus>> = true;
+inline constexpr bool is_sum = is_operation<Operation, plus>;
 
 template <class Operation, class T>
 struct accumulator_of {

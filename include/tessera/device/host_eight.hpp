@@ -36,18 +36,9 @@ struct vector_of<8, false> {
 };
 
 template <class Operation>
-inline constexpr bool is_least = false;
-template <>
-inline constexpr bool is_least<minimum> = true;
-template <class A>
-inline constexpr bool is_least<accumulate_as<A, minimum>> = true;
-
+inline constexpr bool is_least = is_operation<Operation, minimum>;
 template <class Operation>
-inline constexpr bool is_most = false;
-template <>
-inline constexpr bool is_most<maximum> = true;
-template <class A>
-inline constexpr bool is_most<accumulate_as<A, maximum>> = true;
+inline constexpr bool is_most = is_operation<Operation, maximum>;
 
 // `Count` neighbours, a power of two: one value, one vector, or two halves (no loops: compilers keep at -O2 what they find in loops in
 // memory).
