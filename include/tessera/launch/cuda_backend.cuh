@@ -51,29 +51,30 @@ inline std::int64_t blocks_of(tile_grid const& grid) {
   return grid.cap() > 0 ? std::min(blocks, grid.cap()) : blocks;
 }
 
+// The current device, and a property of it, in the name of `call`.
+inline int current_device(char const* call) {
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
+  return device;
+}
+inline int device_attribute(char const* call, cudaDeviceAttr which) {
+  int value = 0;
+  check_cuda(cudaDeviceGetAttribute(&value, which, current_device(call)), std::string(call) + ": cudaDeviceGetAttribute");
+  return value;
+}
+
 // Lets `kernel` have `bytes` of shared memory; above 48 KiB the device must be asked. The value belongs to the kernel, so that calls from
 // several threads set the same.
 template <class Kernel>
 void allow_shared_memory(char const* call, Kernel* kernel, int bytes) {
   if (bytes <= 48 * 1024) return;
-  int device = 0, most = 0;
-  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-             std::string(call) + ": cudaDeviceGetAttribute");
+  int const most = device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin);
   if (bytes > most) {
     throw usage_error(std::string(call) + ": the block's scratch is " + std::to_string(bytes) + " bytes, but a block of device " +
-                      std::to_string(device) + " has at most " + std::to_string(most) + " bytes of shared memory");
+                      std::to_string(current_device(call)) + " has at most " + std::to_string(most) + " bytes of shared memory");
   }
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
              std::string(call) + ": cudaFuncSetAttribute(shared memory, " + std::to_string(bytes) + ")");
-}
-
-// A property of the current device, in the name of `call`.
-inline int device_attribute(char const* call, cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  check_cuda(cudaGetDevice(&device), std::string(call) + ": cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&value, which, device), std::string(call) + ": cudaDeviceGetAttribute");
-  return value;
 }
 
 // kernel<<<blocks, threads, shared_bytes, stream>>>(arguments...), or an exception in the name of `call`.
