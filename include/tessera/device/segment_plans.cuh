@@ -20,7 +20,7 @@ struct segmented_shape {
   static constexpr int window = segmented_window<T>;
   static constexpr int unit = window / 8, share = unit / 32;  // of a warp, of a lane
   static constexpr int most_units = 2 * window / unit;        // a chunk may begin where its window ends
-  static_assert((share == 16 || share == 8 || share == 4 || share == 2) && 2 * window <= 8192);
+  static_assert(cuda::std::has_single_bit(static_cast<unsigned>(share)) && 2 <= share && share <= 16 && 2 * window <= 8192);
 };
 
 // What begins in a window. Places count from the first chunk's first element.
@@ -36,7 +36,7 @@ struct window_plan {
   u16 begin, size;                  // of the chunks: position in the window of the first one's first element, elements
   u16 last_chunk, flags;            // place of the last one; of it: has the full length, ends its segment
   unsigned even;                    // bit 2 u: the unit has its full length, and segments begin at its shares' first places only
-  u16 unit[shape::most_units + 2];  // place where the unit's pieces of chunks begin, and the number of the first of them in its chunk
+  u16 unit[shape::most_units + 1];  // place where the unit's pieces of chunks begin, and the number of the first of them in its chunk
 
   static constexpr int number_at = 13;
   __device__ __forceinline__ int begin_of(int u) const { return unit[u] & ((1 << number_at) - 1); }  // the one before ends there
@@ -92,7 +92,7 @@ struct window_plans {
 #pragma unroll
     for (int j = 0; j < a_lane; ++j) {
       int const w = j * 32 + lane;
-      if (w < planned_window<T>::words) (void)marks.heads[number * (segmented_window<T> / 32) + w].read(run, head[j]);
+      if (w < planned_window<T>::words) (void)marks.heads[number * planned_window<T>::words + w].read(run, head[j]);
     }
     if (lane < words_of_one) reinterpret_cast<cuda::std::uint32_t*>(static_cast<window_plan<T>*>(&to))[lane] = mine;
 #pragma unroll
@@ -223,8 +223,7 @@ __global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_const
 #pragma unroll
     for (int i = 0; i < half; i += 32) {
       int const place = lane * half + i;
-      constexpr unsigned shares =
-          shape::share == 16 ? 0x00010001u : (shape::share == 8 ? 0x01010101u : (shape::share == 4 ? 0x11111111u : 0x55555555u));
+      constexpr unsigned shares = ~0u / ((1u << shape::share) - 1u);  // a bit a share
       aside |= plan.heads_in(place, 32, size) & ~(shares << ((unit_from - place) & (shape::share - 1)));
     }
     aside |= __shfl_down_sync(full_warp, aside, 1);

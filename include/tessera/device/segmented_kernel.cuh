@@ -19,6 +19,7 @@
 
 #include <cuda_pipeline.h>
 
+#include <cuda/std/bit>
 #include <cuda/std/cstdint>
 #include <cuda/std/type_traits>
 
@@ -482,8 +483,7 @@ struct segmented_block {
   // short segments.
   __device__ __forceinline__ void walk_pieces(plan_type const& plan, T* value, int from, int begin, int end, int number, bool single,
                                               piece_nodes& nodes, T* unit_node) const {
-    constexpr int bits = share == 16 ? 4 : (share == 8 ? 3 : (share == 4 ? 2 : 1));
-    static_assert(share == 1 << bits);
+    constexpr int bits = cuda::std::countr_zero(static_cast<unsigned>(share));
     unsigned const heads = begin < end ? plan.heads_from(begin) : 0u;
     T node[bits];  // of 1, 2, 4, .. elements of the piece so far
     T last{};
