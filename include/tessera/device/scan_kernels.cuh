@@ -10,6 +10,7 @@
 #include <tessera/accumulate.hpp>
 #include <tessera/config.hpp>
 #include <tessera/device/row_access.cuh>
+#include <tessera/group/lap_barrier.cuh>
 #include <tessera/group/shared_values.cuh>
 #include <tessera/group/warp_rows.cuh>
 #include <tessera/launch/cuda_backend.cuh>
@@ -222,7 +223,6 @@ struct stream_scan {
   using Operation = typename Arguments::operation_type;
   using shape = stream_shape<S, T>;
   using u32 = cuda::std::uint32_t;
-  using u64 = cuda::std::uint64_t;
   using i64 = cuda::std::int64_t;
   static constexpr int width = shape::width, rows = shape::rows, chunks = shape::chunks, stages = shape::stages,
                        tile_size = shape::tile_size;
@@ -230,19 +230,13 @@ struct stream_scan {
 
   // A stage is filled by the loader, reduced, gathered for, scanned, and empty again.
   struct shared_state {
-    u64 full[stages], reduced[stages], gathered[stages], empty[stages];
+    lap_barrier full[stages], reduced[stages], gathered[stages], empty[stages];
     u32 tile[stages];
     int found[stages];
     shared_values<T, stages * 2 * chunks> chunk_nodes;  // of 1, 2, 4 .. chunks, one level behind the other
     shared_values<T, stages> total;
     shared_values<T, stages * most_nodes_in_front> in_front;
   };
-
-  __device__ __forceinline__ static void wait(u64& barrier, unsigned lap) {
-    while (!cuda::ptx::mbarrier_try_wait_parity(&barrier, lap & 1u)) {
-    }
-  }
-  __device__ __forceinline__ static void arrive(u64& barrier) { cuda::ptx::mbarrier_arrive(&barrier); }
 
   using address = cuda::std::uintptr_t;
   using memory_type = typename source_memory<S>::memory_type;
@@ -258,7 +252,7 @@ struct stream_scan {
   }
 
   // Fills a stage: the aligned 16-byte pieces that lie in the array at once and in the background, what is left of its ends by hand.
-  __device__ __forceinline__ static void fill(Arguments const& a, u32 tile, char* stage, u64& full) {
+  __device__ __forceinline__ static void fill(Arguments const& a, u32 tile, char* stage, lap_barrier& full) {
     tile_place const place = a.place_of(i64{tile} * tile_size, tile_size);
     address const lowest = reinterpret_cast<address>(place.lowest), piece = lowest & ~address{15};
     address low = piece, high = (lowest + tile_size * sizeof(memory_type) + 15u) & ~address{15};
@@ -277,10 +271,11 @@ struct stream_scan {
       copy(high > low ? high : (low < to ? low : to), to);
     }
     auto const bytes = static_cast<u32>(high - low);
-    cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared, &full, bytes);
+    cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared, full.handle(),
+                                         bytes);
     if (bytes > 0) {
       cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, stage + (low - piece), reinterpret_cast<char const*>(low),
-                               bytes, &full);
+                               bytes, full.handle());
     }
   }
 
@@ -288,11 +283,11 @@ struct stream_scan {
     int stopped = 0;
     for (unsigned i = 0;; ++i) {
       unsigned const stage = i % stages;
-      if (i >= stages) wait(s.empty[stage], i / stages - 1);
+      if (i >= stages) s.empty[stage].wait(i / stages - 1);
       if (ticket >= a.tiles) {
         // Each role's warps see the end; so do those that wait for a stage behind theirs.
         s.tile[stage] = no_tile;
-        arrive(s.full[stage]);
+        s.full[stage].arrive();
         if (++stopped == shape::reducers) return;
         continue;
       }
@@ -344,10 +339,10 @@ struct stream_scan {
     unsigned const warp = threadIdx.x / 32;
     if (threadIdx.x == 0) {
       for (int i = 0; i < stages; ++i) {
-        cuda::ptx::mbarrier_init(&s.full[i], 1);
-        cuda::ptx::mbarrier_init(&s.reduced[i], 1);
-        cuda::ptx::mbarrier_init(&s.gathered[i], 1);
-        cuda::ptx::mbarrier_init(&s.empty[i], chunks);
+        s.full[i].set_up(1);
+        s.reduced[i].set_up(1);
+        s.gathered[i].set_up(1);
+        s.empty[i].set_up(chunks);
       }
       cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
       cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
@@ -367,7 +362,7 @@ struct stream_scan {
     if (warp <= shape::reducers) {
       for (unsigned i = warp - 1;; i += shape::reducers) {
         unsigned const stage = i % stages;
-        wait(s.full[stage], i / stages);
+        s.full[stage].wait(i / stages);
         u32 const tile = s.tile[stage];
         if (tile == no_tile) return;
         tile_place const place = place_in_stage(a, i64{tile} * tile_size, stage_memory + stage * shape::stage_bytes);
@@ -377,19 +372,19 @@ struct stream_scan {
           s.total[static_cast<int>(stage)] = total;
         }
         __syncwarp();
-        if (lane == 0) arrive(s.reduced[stage]);
+        if (lane == 0) s.reduced[stage].arrive();
       }
     }
     if (warp <= shape::reducers + shape::gatherers) {
       for (unsigned i = warp - 1 - shape::reducers;; i += shape::gatherers) {
         unsigned const stage = i % stages;
-        wait(s.full[stage], i / stages);
+        s.full[stage].wait(i / stages);
         u32 const tile = s.tile[stage];
         if (tile == no_tile) return;
-        wait(s.reduced[stage], i / stages);
+        s.reduced[stage].wait(i / stages);
         // Most neighbours have published by the time that the block's next tiles have come.
         unsigned const later = i + shape::look_delay;
-        wait(s.full[later % stages], later / stages);
+        s.full[later % stages].wait(later / stages);
         int const found = a.nodes.template gather<100, 3>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
                                                        s.in_front.data() + stage * most_nodes_in_front);
         if (lane == 0) {
@@ -397,14 +392,14 @@ struct stream_scan {
           if (tile + 1 == a.tiles) a.header->finish(a.tickets);
         }
         __syncwarp();
-        if (lane == 0) arrive(s.gathered[stage]);
+        if (lane == 0) s.gathered[stage].arrive();
       }
     }
     int const chunk = static_cast<int>(warp) - 1 - shape::reducers - shape::gatherers;
 #pragma unroll 1
     for (unsigned i = 0;; ++i) {
       unsigned const stage = i % stages;
-      wait(s.full[stage], i / stages);
+      s.full[stage].wait(i / stages);
       u32 const tile = s.tile[stage];
       if (tile == no_tile) return;
       i64 const first = i64{tile} * tile_size;
@@ -412,7 +407,7 @@ struct stream_scan {
       warp_prefixes<Arguments::exclusive, T, rows, width, Operation> prefixes;
       reader(a.in, place).read((chunk * rows * 32 + lane) * width, 32 * width, prefixes.rows.value);
       prefixes.scan(lane, a.operation);
-      wait(s.gathered[stage], i / stages);
+      s.gathered[stage].wait(i / stages);
       T const* level = s.chunk_nodes.data() + stage * 2 * chunks;
 #pragma unroll
       for (int j = 0; (1 << j) < chunks; ++j) {
@@ -424,7 +419,7 @@ struct stream_scan {
 #pragma unroll 1
       for (int k = 0; k < found; ++k) prefixes.prepend(in_front[k], a.operation);
       __syncwarp();
-      if (lane == 0) arrive(s.empty[stage]);
+      if (lane == 0) s.empty[stage].arrive();
       a.finish(prefixes.rows.value, tile == 0 && chunk == 0 && lane == 0);
       write_rows<Arguments::direction>(a.out, a.count, first + chunk * rows * 32 * width, lane, a.out_contiguous, prefixes.rows.value);
     }
@@ -436,8 +431,8 @@ template <class Arguments>
 __global__ __launch_bounds__(stream_shape<typename Arguments::source_type, typename Arguments::value_type>::threads,
                              1) void scan_stream_kernel(__grid_constant__ Arguments const a) {
   NV_IF_TARGET(NV_PROVIDES_SM_90, (extern __shared__ __align__(128) char tessera_stages[];
-                                   __shared__ typename stream_scan<Arguments>::shared_state state;
-                                   stream_scan<Arguments>::run(a, tessera_stages, state);))
+                                   __shared__ shared_values<typename stream_scan<Arguments>::shared_state, 1> state;
+                                   stream_scan<Arguments>::run(a, tessera_stages, state[0]);))
 }
 
 }  // namespace tessera::inline v0_1::detail

@@ -31,10 +31,10 @@ class lap_barrier {
                        (while (!cuda::ptx::mbarrier_test_wait_parity(handle(), lap & 1u)){}), NV_IS_DEVICE,
                        (barrier_.wait_parity((lap & 1u) != 0);))
   }
-
- private:
+  // For instructions that arrive by themselves; from compute capability 8.0 on.
   __device__ __forceinline__ cuda::std::uint64_t* handle() { return cuda::device::barrier_native_handle(barrier_); }
 
+ private:
   cuda::barrier<cuda::thread_scope_block> barrier_;
 };
 
