@@ -121,17 +121,9 @@ TYPED_TEST(reduce, special_values) {
   expect_sum(on, values, 0.0f, 1);
   expect_sum(on, std::vector<float>(3000, -0.0f), -0.0f, 2);
   expect_sum(on, std::vector<float>{float_of(0xFF812345u)}, 0.0f, 0);
-  std::vector<float> subnormals(3000);
-  for (std::uint32_t i = 0; i < subnormals.size(); ++i) subnormals[i] = float_of((i * 2654435761u) & 0x807FFFFFu);
-  expect_sum(on, subnormals, float_of(1), 3);
+  expect_sum(on, subnormal_values(3000), float_of(1), 3);
   if constexpr (!float_alone) {
-    auto doubles = rounding_values<double>(3000, 9);
-    doubles[1] = double_of(0x8000000000000001ull);
-    doubles[2000] = double_of(0xFFF4123456789ABCull);
-    expect_sum(on, doubles, 0.0, 1);
-    doubles[2000] = std::numeric_limits<double>::infinity();
-    doubles[2500] = -std::numeric_limits<double>::infinity();
-    expect_sum(on, doubles, 0.0, 0);
+    for_special_doubles([&](std::vector<double> const& doubles, std::size_t shift) { expect_sum(on, doubles, 0.0, shift); });
   }
 }
 

@@ -188,20 +188,12 @@ TYPED_TEST(scan, special_values) {
   expect_sums(on, values, -0.0f, 1);
   std::vector<float> const zeros(3000, -0.0f);
   expect_sums(on, zeros, -0.0f, 2);
-  std::vector<float> subnormals(3000);
-  for (std::uint32_t i = 0; i < subnormals.size(); ++i) subnormals[i] = float_of((i * 2654435761u) & 0x807FFFFFu);
-  expect_sums(on, subnormals, float_of(1), 3);
+  expect_sums(on, subnormal_values(3000), float_of(1), 3);
   std::vector<float> most(1000, std::numeric_limits<float>::max());
   for (std::size_t i = 2; i < most.size(); i += 3) most[i] = -most[i];
   expect_sums(on, most, 0.0f, 0);
   if constexpr (!float_alone) {
-    auto doubles = rounding_values<double>(3000, 9);
-    doubles[1] = double_of(0x8000000000000001ull);
-    doubles[2000] = double_of(0xFFF4123456789ABCull);
-    expect_sums(on, doubles, 0.0, 1);
-    doubles[2000] = std::numeric_limits<double>::infinity();
-    doubles[2500] = -std::numeric_limits<double>::infinity();
-    expect_sums(on, doubles, 0.0, 0);
+    for_special_doubles([&](std::vector<double> const& doubles, std::size_t shift) { expect_sums(on, doubles, 0.0, shift); });
   }
 }
 

@@ -414,6 +414,19 @@ TYPED_TEST(segmented, huge_segments_Long) {
   expect_reductions(on, values, segments_at(on.source(at)), offsets, 0.5f, "huge", plus{}, rounded_sum{});
 }
 
+// A flag is any value that is not zero; keys are other ones if they do not compare equal.
+TYPED_TEST(segmented, flags_and_keys_of_floating_point) {
+  arrays<TypeParam> const on;
+  std::vector<float> const marks{0.0f, -0.0f, 1e-42f, 1e-42f, 0.0f, -1e-42f, float_of(0x7FC00000u), float_of(0x7FC00000u), 1.0f, 1.0f};
+  auto const values = rounding_values<float>(marks.size(), 17);
+  auto const in = on.array(values), of_float = on.array(marks), out = on.array(std::vector<float>(marks.size()));
+  auto const expected = [&](offsets_list const& offsets) { return expected_scans(values, offsets, 0.0f, rounded_sum{}).inclusive; };
+  on.segmented_inclusive_scan(on.source(in), segments_from_flags(on.source(of_float)), on.destination(out));
+  expect_same(out.values(), expected({0, 2, 3, 5, 6, 7, 8, 9, 10}), "flags");
+  on.segmented_inclusive_scan(on.source(in), segments_by_key(on.source(of_float)), on.destination(out));
+  expect_same(out.values(), expected({0, 2, 4, 5, 6, 7, 8, 10}), "keys");
+}
+
 TYPED_TEST(segmented, errors_say_what_was_wrong) {
   arrays<TypeParam> const on;
   auto const in = on.array(std::vector<float>(10)), out = on.array(std::vector<float>(11)), same = on.array(std::vector<float>(10));
@@ -448,6 +461,12 @@ TYPED_TEST(segmented, errors_say_what_was_wrong) {
   auto const none = tessera::make_view(static_cast<int const*>(nullptr), {0});
   expect_usage_error([&] { (void)segments_at(none); }, {"segments_at", "m + 1"});
   expect_usage_error([&] { (void)segments_by_key(none, -2); }, {"segments_by_key", "-2"});
+  auto const missing = tessera::make_view(static_cast<int const*>(nullptr), {10});
+  expect_usage_error([&] { on.segmented_inclusive_scan(source, segments_at(missing), to); },
+                     {"segmented_inclusive_scan", "offsets is null"});
+  expect_usage_error([&] { on.segmented_inclusive_scan(source, segments_from_flags(missing), to); },
+                     {"segmented_inclusive_scan", "flags is null"});
+  expect_usage_error([&] { on.segmented_reduce(source, segments_by_key(missing, 10), to); }, {"segmented_reduce", "keys is null"});
   if constexpr (!TypeParam::on_gpu) {  // the device does not look at them twice
     auto const descending = on.array(std::vector<int>{0, 5, 4, 10});
     expect_usage_error([&] { on.segmented_inclusive_scan(source, segments_at(on.source(descending)), to); },

@@ -15,6 +15,7 @@
 #include <tessera/device/host_segmented.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -298,5 +299,26 @@ struct number_oracle {
 };
 using least_oracle = number_oracle<true>;
 using most_oracle = number_oracle<false>;
+
+// --- Elements that are special
+
+// Subnormal floats and zeros of both signs.
+inline std::vector<float> subnormal_values(std::size_t count) {
+  std::vector<float> values(count);
+  for (std::uint32_t i = 0; i < count; ++i) values[i] = float_of((i * 2654435761u) & 0x807FFFFFu);
+  return values;
+}
+
+// expect(values, shift) for doubles with a subnormal, and a NaN that has a payload or infinities of both signs.
+template <class Expect>
+void for_special_doubles(Expect const& expect) {
+  auto values = rounding_values<double>(3000, 9);
+  values[1] = double_of(0x8000000000000001ull);
+  values[2000] = double_of(0xFFF4123456789ABCull);
+  expect(values, 1);
+  values[2000] = std::numeric_limits<double>::infinity();
+  values[2500] = -std::numeric_limits<double>::infinity();
+  expect(values, 0);
+}
 
 }  // namespace testing_support
