@@ -15,6 +15,13 @@ using sizes = std::vector<std::size_t>;
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 
+// Where the host joins in vectors, which no bit shows.
+template <class A, class Operation>
+inline constexpr bool in_vectors = tessera::detail::joined_as_vectors<A, Operation>;
+static_assert(in_vectors<float, plus> && in_vectors<double, accumulate_as<double>> && in_vectors<std::int64_t, plus>);
+static_assert(in_vectors<float, maximum> && in_vectors<std::int32_t, minimum> && in_vectors<float, accumulate_as<float, minimum>>);
+static_assert(!in_vectors<double, maximum> && !in_vectors<float, tessera::times>);
+
 // Each scan of each type takes long to compile. The main types take all; others take one half, which has both kinds and both directions,
 // and the two operators whose sides show take one half each.
 enum half_of_scans { all_scans, inclusive_forward_exclusive_backward, inclusive_backward_exclusive_forward };
