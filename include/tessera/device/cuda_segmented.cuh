@@ -24,9 +24,6 @@ namespace tessera::inline v0_1 {
 
 namespace detail {
 
-// Blocks that mark segments, at most. A speed choice.
-inline constexpr std::int64_t most_mark_blocks = 1024;
-
 template <class T>
 struct segmented_workspace {
   lookback_header* header;
@@ -36,18 +33,14 @@ struct segmented_workspace {
 };
 template <class T>
 segmented_workspace<T> take_segmented_workspace(std::int64_t count, workspace_parts& parts) {
-  constexpr int window = segmented_window<T>;
-  std::int64_t const windows = ceil_div(count, window);
+  std::int64_t const windows = ceil_div(count, segmented_window<T>);
   segmented_workspace<T> taken{};
   taken.header = parts.take<lookback_header>(1);
-  taken.last_heads = parts.take<node_word<std::int64_t>>(make_lookback_layout(most_mark_blocks).words);
+  taken.last_heads = parts.take<node_word<std::int64_t>>(make_lookback_layout(ceil_div(windows, mark_warps)).words);
   taken.words = parts.take<node_word<T>>(make_lookback_layout(windows).words);
-  segment_marks& marks = taken.plans.marks;
-  marks = {nullptr, nullptr, (windows + 1) * (window / 32), windows,
-           std::countr_zero(static_cast<unsigned>(window))};  // a window's last chunk ends in the next one
-  marks.heads = parts.take<node_word<std::uint32_t>>(marks.words);
-  marks.starts = parts.take<node_word<window_start>>(windows);
   taken.plans.words = parts.take<node_word<std::uint32_t>>(windows * window_plans<T>::words_of_one);
+  taken.plans.heads = parts.take<node_word<std::uint32_t>>(windows * window_heads<T>::words);
+  taken.plans.windows = windows;
   return taken;
 }
 
@@ -77,15 +70,10 @@ void prepare_output(cuda_backend const& backend, char const* call, Out const& ou
 template <scan_direction Direction, class T, class Segments>
 void plan_segments(cuda_backend const& backend, char const* call, Segments const& segments, std::int64_t count,
                    segmented_workspace<T> const& taken) {
-  constexpr std::int64_t step = segment_windows<Segments>::step;
-  std::int64_t const steps = ceil_div(taken.plans.marks.words * 32, step), range = ceil_div(steps, most_mark_blocks),
-                     blocks = ceil_div(steps, range);
-  mark_arguments<Direction, Segments> const arguments{segments,          count,        range * step,
-                                                      taken.plans.marks, taken.header, {taken.last_heads, make_lookback_layout(blocks)}};
-  launch_kernel(backend, call, &mark_segments_kernel<mark_arguments<Direction, Segments>>, blocks, mark_threads, 0, arguments);
-  plan_arguments<Direction, Segments, T> const planning{segments, count, taken.plans, taken.header};
-  launch_kernel(backend, call, &plan_windows_kernel<plan_arguments<Direction, Segments, T>>,
-                ceil_div(taken.plans.marks.windows, plan_threads / 32), plan_threads, 0, planning);
+  std::int64_t const blocks = ceil_div(taken.plans.windows, mark_warps);
+  plan_arguments<Direction, Segments, T> const arguments{
+      segments, count, taken.plans, taken.header, {taken.last_heads, make_lookback_layout(blocks)}};
+  launch_kernel(backend, call, &plan_segments_kernel<plan_arguments<Direction, Segments, T>>, blocks, mark_threads, 0, arguments);
 }
 
 template <class Arguments>
@@ -125,7 +113,7 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
       segments,
       out,
       count,
-      static_cast<std::uint32_t>(taken.plans.marks.windows),
+      static_cast<std::uint32_t>(taken.plans.windows),
       0,
       is_contiguous(in),
       is_contiguous(out),
@@ -133,7 +121,7 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
       initial,
       operation,
       taken.header,
-      {taken.words, make_lookback_layout(taken.plans.marks.windows)},
+      {taken.words, make_lookback_layout(taken.plans.windows)},
       taken.plans};
   launch_segmented(backend, call, arguments);
 }

@@ -46,37 +46,115 @@ struct window_plan {
   __device__ __forceinline__ bool ends() const { return (flags & 2) != 0; }
 };
 
-// A plan, and where segments begin in the window. What of a chunk lies behind the window has no head.
+// Where segments begin in a window.
 template <class T>
-struct planned_window : window_plan<T> {
-  using shape = segmented_shape<T>;
-  static constexpr int words = shape::window / 32;
-  unsigned heads[words];
+struct window_heads {
+  static constexpr int positions = segmented_shape<T>::window, words = positions / 32;
+  unsigned word[words];
 
-  __device__ __forceinline__ bool is_head(int place) const {
-    int const i = this->begin + place;
-    return i < shape::window && (heads[i / 32] >> (i % 32) & 1u) != 0;
+  // Of 32 positions; behind the window there are none.
+  __device__ __forceinline__ unsigned from(int position) const {
+    if (position >= positions) return 0;
+    unsigned const high = position / 32 + 1 < words ? word[position / 32 + 1] : 0u;
+    return __funnelshift_r(word[position / 32], high, static_cast<unsigned>(position % 32));
   }
-  // The heads of 32 places.
-  __device__ __forceinline__ unsigned heads_from(int place) const {
-    int const i = this->begin + place;
-    if (i >= shape::window) return 0;
-    unsigned const high = i / 32 + 1 < words ? heads[i / 32 + 1] : 0u;
-    return __funnelshift_r(heads[i / 32], high, static_cast<unsigned>(i % 32));
-  }
-  // Those among `places` (at most 32) places that lie before `end`.
-  __device__ __forceinline__ unsigned heads_in(int place, int places, int end) const {
-    int const number = end - place < places ? end - place : places;
-    if (number <= 0) return 0;
-    return heads_from(place) & (~0u >> (32 - number));
+  // Whether each head in first .. first + number - 1 lies a multiple of `stride`, a power of two of at most 32, behind `first`. `number` is
+  // a multiple of 32.
+  template <int Stride>
+  __device__ __forceinline__ bool are_strided(int first, int number) const {
+    constexpr unsigned every = ~0u / ((1u << Stride) - 1u);  // 2^0 + 2^Stride + ..
+    unsigned const others = ~(every << (first % Stride)), inside = ~0u << (first % 32);
+    int const begin = first / 32, end = begin + number / 32;
+    unsigned found = begin < words ? word[begin] & inside : 0u;
+    for (int i = begin + 1; i < min(end, words); ++i) found |= word[i];
+    if (end < words) found |= word[end] & ~inside;
+    return (found & others) == 0;
   }
 };
 
-// The plans in a workspace.
+// The first head from a position on and the last one in front of it, in a window; `none_behind` and -1 where there is none. By a warp.
+template <class T>
+class head_search {
+  using heads_type = window_heads<T>;
+  static constexpr int words = heads_type::words, a_lane = (words + 31) / 32;
+  static constexpr int none_behind = 2 * heads_type::positions;  // behind all chunks
+  cuda::std::int16_t first_[words + 1], last_[words + 1];  // of the positions from a word on, and of those in front of it
+
+ public:
+  __device__ __forceinline__ void prepare(heads_type const& heads, int lane) {
+    unsigned mine[a_lane];
+    int first = none_behind, last = -1;
+#pragma unroll
+    for (int j = 0; j < a_lane; ++j) {
+      int const w = lane * a_lane + j;
+      mine[j] = w < words ? heads.word[w] : 0u;
+      if (mine[j] != 0) {
+        if (first == none_behind) first = head_at(w, __ffs(static_cast<int>(mine[j])) - 1);
+        last = head_at(w, 31 - __clz(static_cast<int>(mine[j])));
+      }
+    }
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+      int const behind = __shfl_down_sync(full_warp, first, static_cast<unsigned>(d));
+      int const before = __shfl_up_sync(full_warp, last, static_cast<unsigned>(d));
+      if (lane + d < 32) first = min(first, behind);
+      if (lane >= d) last = max(last, before);
+    }
+    int const behind = __shfl_down_sync(full_warp, first, 1), before = __shfl_up_sync(full_warp, last, 1);
+    first = lane < 31 ? behind : none_behind;
+    last = lane > 0 ? before : -1;
+    __syncwarp();
+#pragma unroll
+    for (int j = a_lane - 1; j >= 0; --j) {
+      int const w = lane * a_lane + j;
+      if (mine[j] != 0) first = head_at(w, __ffs(static_cast<int>(mine[j])) - 1);
+      if (w < words) first_[w] = static_cast<cuda::std::int16_t>(first);
+    }
+#pragma unroll
+    for (int j = 0; j < a_lane; ++j) {
+      int const w = lane * a_lane + j;
+      if (mine[j] != 0) last = head_at(w, 31 - __clz(static_cast<int>(mine[j])));
+      if (w < words) last_[w + 1] = static_cast<cuda::std::int16_t>(last);
+    }
+    if (lane == 0) {
+      first_[words] = none_behind;
+      last_[0] = -1;
+    }
+    __syncwarp();
+  }
+  __device__ __forceinline__ int first() const { return first_[0]; }
+  __device__ __forceinline__ int last() const { return last_[words]; }
+  __device__ __forceinline__ int first_from(heads_type const& heads, int position) const {
+    if (position >= heads_type::positions) return none_behind;
+    unsigned const here = heads.word[position / 32] >> (position % 32);
+    return here != 0 ? position + __ffs(static_cast<int>(here)) - 1 : first_[position / 32 + 1];
+  }
+  __device__ __forceinline__ int last_before(heads_type const& heads, int position) const {
+    if (position >= heads_type::positions) return last();
+    unsigned const here = heads.word[position / 32] & ~(~0u << (position % 32));
+    return here != 0 ? head_at(position / 32, 31 - __clz(static_cast<int>(here))) : last_[position / 32];
+  }
+
+ private:
+  __device__ __forceinline__ static int head_at(int word, int bit) { return word * 32 + bit; }
+};
+
+// The bits of the first `number` of 32 places.
+__device__ __forceinline__ unsigned first_places(int number) { return number <= 0 ? 0u : (number >= 32 ? ~0u : (1u << number) - 1u); }
+
+// A plan and its window's heads. What of a chunk lies behind the window has no head.
+template <class T>
+struct planned_window : window_plan<T> {
+  window_heads<T> heads;
+  __device__ __forceinline__ unsigned heads_from(int place) const { return heads.from(this->begin + place); }
+};
+
+// The plans in a workspace: words of the run, so that no word of another run can be taken for one of a look-back's.
 template <class T>
 struct window_plans {
   node_word<cuda::std::uint32_t>* words;
-  segment_marks marks;
+  node_word<cuda::std::uint32_t>* heads;
+  cuda::std::int64_t windows;
 
   static constexpr int words_of_one = sizeof(window_plan<T>) / 4;
   static_assert(words_of_one <= 32);
@@ -85,19 +163,21 @@ struct window_plans {
   __device__ __forceinline__ void write(cuda::std::uint32_t run, cuda::std::int64_t number, int lane, window_plan<T> const& plan) const {
     if (lane < words_of_one) words[number * words_of_one + lane].publish(run, reinterpret_cast<cuda::std::uint32_t const*>(&plan)[lane]);
   }
+  __device__ __forceinline__ void write(cuda::std::uint32_t run, cuda::std::int64_t number, int lane, window_heads<T> const& of) const {
+    for (int w = lane; w < of.words; w += 32) heads[number * of.words + w].publish(run, of.word[w]);
+  }
   __device__ __forceinline__ void read(cuda::std::uint32_t run, cuda::std::int64_t number, int lane, planned_window<T>& to) const {
-    constexpr int a_lane = (planned_window<T>::words + 31) / 32;
+    constexpr int head_words = window_heads<T>::words, a_lane = (head_words + 31) / 32;
     cuda::std::uint32_t mine = 0, head[a_lane];
     if (lane < words_of_one) (void)words[number * words_of_one + lane].read(run, mine);
 #pragma unroll
     for (int j = 0; j < a_lane; ++j) {
-      int const w = j * 32 + lane;
-      if (w < planned_window<T>::words) (void)marks.heads[number * planned_window<T>::words + w].read(run, head[j]);
+      if (j * 32 + lane < head_words) (void)heads[number * head_words + j * 32 + lane].read(run, head[j]);
     }
     if (lane < words_of_one) reinterpret_cast<cuda::std::uint32_t*>(static_cast<window_plan<T>*>(&to))[lane] = mine;
 #pragma unroll
     for (int j = 0; j < a_lane; ++j) {
-      if (j * 32 + lane < planned_window<T>::words) to.heads[j * 32 + lane] = head[j];
+      if (j * 32 + lane < head_words) to.heads.word[j * 32 + lane] = head[j];
     }
   }
 };
@@ -111,64 +191,65 @@ struct plan_arguments {
   cuda::std::int64_t count;
   window_plans<T> plans;
   lookback_header* header;
+  lookback<cuda::std::int64_t> last_heads;
 };
 
-inline constexpr int plan_threads = 256;
-
-// A warp plans a window; the marks lie there already.
+// A block marks its windows, and a warp plans one.
 template <class Arguments>
-__global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(mark_threads, 4) void plan_segments_kernel(__grid_constant__ Arguments const a) {
   using i64 = cuda::std::int64_t;
   using T = typename Arguments::value_type;
   using shape = segmented_shape<T>;
-  constexpr int window = shape::window, unit = shape::unit, words = planned_window<T>::words, a_lane = (words + 31) / 32;
-  constexpr int warps = plan_threads / 32;
-  __shared__ planned_window<T> of_warp[warps];
-  __shared__ int first_head_of[warps + 1];
+  using windows_type = segment_windows<typename Arguments::segments_type>;
+  constexpr int window = shape::window, unit = shape::unit;
+  using marks_type = block_marks<window>;
+  static_assert(sizeof(window_heads<T>) == 4 * marks_type::words);
+  __shared__ marks_type marks;
+  __shared__ window_plan<T> plan_of[mark_warps];
+  __shared__ head_search<T> search_of[mark_warps];
+  __shared__ int first_head_of[mark_warps + 1], last_head_of[mark_warps];
+  __shared__ cuda::std::uint32_t ticket;
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  i64 const number = i64{blockIdx.x} * warps + warp, first = number * window;
-  segment_marks const& marks = a.plans.marks;
   cuda::std::uint32_t const run = a.header->run();
-  planned_window<T>& plan = of_warp[warp];
-  window_start at_first{};
-  if (number < marks.windows) (void)marks.starts[number].read(run, at_first);
-  i64 const end = segment_windows<typename Arguments::segments_type>{a.segments, a.count}.template end<Arguments::direction>();
-  auto const least = [](int mine) {
-    for (int d = 16; d > 0; d /= 2) mine = min(mine, __shfl_xor_sync(full_warp, mine, d));
-    return mine;
-  };
-  // The heads of a window, and the first one; the last warp looks at the window behind the block's, too.
-  auto const marked = [&](i64 of, int j) {
-    unsigned word = 0;
-    int const w = j * 32 + lane;
-    if (w < words && of <= marks.windows) (void)marks.heads[of * words + w].read(run, word);
-    return word;
-  };
-  int last_head = -1, first_head = window, first_behind = window;
-#pragma unroll
-  for (int j = 0; j < a_lane; ++j) {
-    int const w = j * 32 + lane;
-    unsigned const word = marked(number, j);
-    if (w < words) plan.heads[w] = word;
-    if (word == 0) continue;
-    first_head = min(first_head, w * 32 + __ffs(static_cast<int>(word)) - 1);
-    last_head = max(last_head, w * 32 + 31 - __clz(static_cast<int>(word)));
+  i64 block = blockIdx.x;
+  if (windows_type::looks_back && gridDim.x > 1) {
+    if (threadIdx.x == 0) ticket = a.header->take(a.header->base());
+    __syncthreads();
+    block = ticket;
   }
-  if (warp == warps - 1) {
-#pragma unroll
-    for (int j = 0; j < a_lane; ++j) {
-      unsigned const word = marked(number + 1, j);
-      if (word != 0) first_behind = min(first_behind, (j * 32 + lane) * 32 + __ffs(static_cast<int>(word)) - 1);
-    }
-    first_behind = least(first_behind);
-    if (lane == 0) first_head_of[warps] = first_behind;
-  }
-  first_head = least(first_head);
-  last_head = -least(-last_head);
-  if (lane == 0) first_head_of[warp] = first_head;
+  windows_type const segments{a.segments, a.count};
+  i64 const end = segments.template end<Arguments::direction>();
+  segments.template mark<Arguments::direction>(marks, block * marks_type::windows * window,
+                                               {a.header, a.last_heads, run, block, gridDim.x});
   __syncthreads();
-  if (number >= marks.windows) return;
-  i64 const start = first_head == 0 || first >= end ? no_segment : at_first.start;
+  i64 const number = block * marks_type::windows + warp, first = number * window;
+  auto const heads_of = [&](int w) -> window_heads<T> const& {
+    return reinterpret_cast<window_heads<T> const&>(marks.heads[w * marks_type::words]);
+  };
+  head_search<T>& search = search_of[warp];
+  if (warp == mark_warps - 1) {
+    search.prepare(heads_of(mark_warps), lane);  // the window behind the block's
+    if (lane == 0) first_head_of[mark_warps] = search.first();
+  }
+  __syncwarp();
+  search.prepare(heads_of(warp), lane);
+  int const first_head = search.first(), last_head = search.last();
+  if (lane == 0) {
+    first_head_of[warp] = first_head;
+    last_head_of[warp] = last_head;
+  }
+  __syncthreads();
+  if (number >= a.plans.windows) return;
+  window_heads<T> const& heads = heads_of(warp);
+  a.plans.write(run, number, lane, heads);
+  i64 start = no_segment;
+  if (first_head != 0 && first < end) {
+    start = marks.start;
+    for (int w = 0; w < warp; ++w) {
+      if (last_head_of[w] >= 0) start = first - (warp - w) * window + last_head_of[w];
+    }
+  }
+  window_plan<T>& plan = plan_of[warp];
   // The chunks that begin in the window, counted from its first position.
   int begin = first_head, last_chunk = last_head;
   i64 chunk_number = 0;  // of the first one in its segment
@@ -182,7 +263,7 @@ __global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_const
   }
   if (lane == 0) {
     plan.first = first;
-    plan.before = at_first.segments;
+    plan.before = windows_type::counts ? marks.segments[warp] : 0;
     plan.start = start;
     plan.chunk_number = chunk_number;
     plan.units = plan.begin = plan.size = plan.last_chunk = plan.flags = 0;
@@ -194,49 +275,26 @@ __global__ __launch_bounds__(plan_threads) void plan_windows_kernel(__grid_const
     int stop = min(last_chunk + window, next_head);
     if (first + stop >= end) stop = static_cast<int>(end - first);
     int const size = stop - begin;
-    if (lane == 0) plan.begin = static_cast<cuda::std::uint16_t>(begin);
-    __syncwarp();
-    bool const ends = first + stop == end || (stop == next_head && next_head < 2 * window);
-    // A lane has half a unit.
-    constexpr int half = unit / 2;
-    int first_in = 2 * window, last_in = -1;
-#pragma unroll
-    for (int i = 0; i < half; i += 32) {
-      int const place = lane * half + i;
-      unsigned const heads = plan.heads_in(place, 32, size);
-      if (heads == 0) continue;
-      first_in = min(first_in, place + __ffs(static_cast<int>(heads)) - 1);
-      last_in = place + 31 - __clz(static_cast<int>(heads));
-    }
-    for (int d = 1; d < 32; d *= 2) {
-      int const other = __shfl_up_sync(full_warp, last_in, static_cast<unsigned>(d));
-      if (lane >= d) last_in = max(last_in, other);
-    }
-    int const chunk = max(0, __shfl_up_sync(full_warp, last_in, 1));  // that the place in front of the lane's is of
-    first_in = min(first_in, __shfl_down_sync(full_warp, first_in, 1));
-    // Right on even lanes.
-    int const u = lane / 2, inside = lane == 0 ? 0 : chunk, next = inside + (u * unit - inside + unit - 1) / unit * unit;
-    int const from = min(min(first_in, next), size), number_in_chunk = from == first_in ? 0 : (from - inside) / unit;
-    int const below = __shfl_down_sync(full_warp, from, 2), to = lane >= 30 ? size : below;
-    int const unit_from = __shfl_sync(full_warp, from, lane & ~1);
-    unsigned aside = 0;  // heads that are not at a share's first place
-#pragma unroll
-    for (int i = 0; i < half; i += 32) {
-      int const place = lane * half + i;
-      constexpr unsigned shares = ~0u / ((1u << shape::share) - 1u);  // a bit a share
-      aside |= plan.heads_in(place, 32, size) & ~(shares << ((unit_from - place) & (shape::share - 1)));
-    }
-    aside |= __shfl_down_sync(full_warp, aside, 1);
-    bool const even = to - from == unit && aside == 0;
-    unsigned const all_even = __ballot_sync(full_warp, even && lane % 2 == 0);
-    if (lane % 2 == 0) plan.unit[u] = static_cast<cuda::std::uint16_t>(from | number_in_chunk << window_plan<T>::number_at);
+    bool const ends = first + stop == end || stop == next_head;
+    // A lane has a unit: from the first place at or behind its first one where a segment, or a unit of a chunk, begins.
+    int const at = begin + lane * unit;
+    int const head = search.first_from(heads, at), chunk = lane > 0 ? max(begin, search.last_before(heads, at)) : begin;
+    int const next = chunk + (at - chunk + unit - 1) / unit * unit;
+    int const from = min(min(head, next), stop), number_in_chunk = from == head ? 0 : (from - chunk) / unit;
+    if (lane <= shape::most_units)
+      plan.unit[lane] = static_cast<cuda::std::uint16_t>((from - begin) | number_in_chunk << window_plan<T>::number_at);
+    // And then half a unit: whether it is even.
+    int const unit_from = __shfl_sync(full_warp, from, lane / 2), unit_to = __shfl_sync(full_warp, from, lane / 2 + 1);
+    bool even = unit_to - unit_from == unit;
+    if (even) even = heads.template are_strided<shape::share>(unit_from + lane % 2 * (unit / 2), unit / 2);
+    unsigned const halves_even = __ballot_sync(full_warp, even), all_even = halves_even & (halves_even >> 1);
     if (lane == 0) {
       plan.units = (size + unit - 1) / unit;
+      plan.begin = static_cast<cuda::std::uint16_t>(begin);
       plan.size = static_cast<cuda::std::uint16_t>(size);
       plan.last_chunk = static_cast<cuda::std::uint16_t>(last_chunk - begin);
       plan.flags = static_cast<cuda::std::uint16_t>((stop - last_chunk == window ? 1 : 0) | (ends ? 2 : 0));
       plan.even = all_even;
-      plan.unit[shape::most_units] = static_cast<cuda::std::uint16_t>(size);
     }
   }
   __syncwarp();

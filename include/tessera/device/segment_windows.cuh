@@ -1,15 +1,15 @@
-// Where segments begin: what a segmented operation needs to know of its segments, whatever describes them. One kernel says it in one form,
-// a bit a position and the start of the segment that reaches into each window, so that the kernel that computes knows no descriptor.
+// Where segments begin: what a segmented operation needs to know of its segments, whatever describes them. A block marks some windows of
+// positions in its shared memory, a bit a position, so that all that follows knows no descriptor.
 //
 // Positions count in the operation's direction: a backward one sees the array, and its segments, from the end.
 #pragma once
 
 #include <cuda/std/cstdint>
 #include <cuda/std/limits>
+#include <cuda/std/type_traits>
 
 #include <tessera/arithmetic.hpp>
 #include <tessera/config.hpp>
-#include <tessera/group/block_position.hpp>
 #include <tessera/group/shuffle.cuh>
 #include <tessera/group/warp_rows.cuh>
 #include <tessera/lookback/lookback.cuh>
@@ -20,48 +20,35 @@ namespace tessera::inline v0_1::detail {
 
 inline constexpr cuda::std::int64_t no_segment = -1;
 
-// Of the window's first position: where the segment that it belongs to starts, if not there, and how many segments begin before it, where
-// the descriptor counts them.
-struct window_start {
-  cuda::std::int64_t start, segments;
+inline constexpr int mark_warps = 8, mark_threads = 32 * mark_warps;
+
+// The marks of a block, in shared memory: of a window a warp, and of one more, since where segments begin there limits what begins before.
+template <int Window>
+struct block_marks {
+  static constexpr int window = Window, windows = mark_warps, words = Window / 32, positions = (windows + 1) * Window;
+  unsigned heads[(windows + 1) * words];        // 32 positions each, least first
+  cuda::std::int64_t segments[windows];         // that begin before a window, where the descriptor counts them
+  cuda::std::int64_t last_of_warp[mark_warps];  // head, while blocks look back
+  cuda::std::int64_t start;                     // of the segment that the first position belongs to, if it does not start there
 };
-
-// What is known of the segments, in a workspace: words of the run, so that no word of another run can be taken for one of a look-back's.
-struct segment_marks {
-  node_word<cuda::std::uint32_t>* heads;  // 32 positions each, least first
-  node_word<window_start>* starts;
-  cuda::std::int64_t words, windows;
-  int window_bits;  // positions of a window, as a power of two
-
-  // The first window that begins at a position or behind it.
-  __device__ __forceinline__ cuda::std::int64_t window_from(cuda::std::int64_t position) const {
-    return (position + (1 << window_bits) - 1) >> window_bits;
-  }
-  __device__ __forceinline__ void put_heads(cuda::std::uint32_t run, cuda::std::int64_t word, unsigned bits) const {
-    if (word < words) heads[word].publish(run, bits);
-  }
-  __device__ __forceinline__ void put_start(cuda::std::uint32_t run, cuda::std::int64_t number, window_start const& start) const {
-    if (number < windows) starts[number].publish(run, start);
-  }
-};
-
-// A block's share of the marking: positions first .. first + size - 1, whole steps.
-struct mark_range {
-  cuda::std::int64_t first, size;
-  cuda::std::uint32_t run;
-};
-
-inline constexpr int mark_threads = 256;
 
 // What a descriptor offers:
 //
 //   looks_back     whether where a segment starts is found by looking back for its head; else by itself
-//   step           positions that a block marks at a time
+//   counts         whether it counts segments
 //   end            positions from here on belong to no segment
-//   mark           puts the heads and the starts of a block's range; called by the block
-//   for_each_end   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; is_end(element) says
-//                  whether one ends there, `before` segments begin before `first`, or more; called by a warp
+//   mark           marks the windows from position `first` on; called by the block, which synchronises before and after
+//   for_each_end   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; ends_from(element) has
+//                  a bit for each of 32 elements where one ends, `before` segments begin before `first`, or more; called by a warp
 //   begin, finish, segment_of, size_is_zero   the elements that belong to segments, the segment of one, whether a segment is empty; forward
+
+// How blocks look back for the last head in front of them.
+struct head_lookback {
+  lookback_header* header;
+  lookback<cuda::std::int64_t> last_heads;
+  cuda::std::uint32_t run;
+  cuda::std::int64_t block, blocks;
+};
 
 template <scan_direction Direction>
 __device__ __forceinline__ cuda::std::int64_t element_at(cuda::std::int64_t position, cuda::std::int64_t n) {
@@ -75,8 +62,7 @@ struct segment_windows;
 template <class I>
 struct segment_windows<segments_at<I>> {
   using i64 = cuda::std::int64_t;
-  static constexpr bool looks_back = false;
-  static constexpr int step = 32768;
+  static constexpr bool looks_back = false, counts = true;
   segments_at<I> const& segments;
   i64 n;
 
@@ -93,46 +79,39 @@ struct segment_windows<segments_at<I>> {
   __device__ __forceinline__ i64 end() const {
     return boundary<Direction>(segments.count());
   }
-  template <scan_direction Direction>
-  __device__ __forceinline__ void mark(segment_marks const& marks, mark_range const& range, lookback_header*, lookback<i64> const&,
-                                       i64) const {
-    __shared__ unsigned word[step / 32];
-    i64 const m = segments.count(), end_of_all = end<Direction>(), none = cuda::std::numeric_limits<i64>::max();
-    i64 k = boundaries_before<Direction>(range.first);
-    for (i64 first = range.first; first < range.first + range.size; first += step) {
-      for (int i = static_cast<int>(threadIdx.x); i < step / 32; i += mark_threads) word[i] = 0;
-      __syncthreads();
-      int passed;
-      do {
-        constexpr int at_once = 4;  // boundaries of a thread
-        i64 at[at_once], before[at_once];
+  template <scan_direction Direction, class Marks>
+  __device__ __forceinline__ void mark(Marks& marks, i64 first, head_lookback const&) const {
+    i64 const m = segments.count();
+    constexpr int window = Marks::window, end_of_marks = Marks::positions;
+    for (int i = static_cast<int>(threadIdx.x); i < end_of_marks / 32; i += mark_threads) marks.heads[i] = 0;
+    i64 const passed = boundaries_before<Direction>(first);
+    // Counted from `first`; far off ones lie just in front of it or at the end.
+    auto const place_of = [&](i64 k) {
+      i64 const place = (k <= m ? boundary<Direction>(k) : cuda::std::numeric_limits<i64>::max()) - first;
+      return static_cast<int>(place < -1 ? -1 : (place < end_of_marks ? place : end_of_marks));
+    };
+    int const end_of_all = place_of(m);
+    if (threadIdx.x == 0) marks.start = passed > 0 && passed <= m ? boundary<Direction>(passed - 1) : no_segment;
+    constexpr int at_once = 4;  // boundaries of a thread
+    bool more = true;
+    for (i64 k = passed + static_cast<int>(threadIdx.x); more; k += at_once * mark_threads) {
+      int at[at_once], before[at_once];
 #pragma unroll
-        for (int j = 0; j < at_once; ++j) {
-          i64 const mine = k + j * mark_threads + static_cast<int>(threadIdx.x);
-          at[j] = mine <= m ? boundary<Direction>(mine) : none;
-          before[j] = mine > 0 && mine - 1 <= m ? boundary<Direction>(mine - 1) : -1;
-        }
+      for (int j = 0; j < at_once; ++j) {
+        i64 const mine = k + j * mark_threads;
+        at[j] = place_of(mine);
+        before[j] = mine > 0 ? place_of(mine - 1) : -1;
+      }
 #pragma unroll
-        for (int j = 0; j < at_once; ++j) {
-          i64 const mine = k + static_cast<int>(threadIdx.x);
-          bool const inside = at[j] < first + step;
-          // Boundaries can be clipped onto each other, and what begins there may be empty: then a later one lies at the same place, or
-          // there is nothing.
-          if (inside && mine < m && at[j] >= first && at[j] < end_of_all)
-            atomicOr(&word[static_cast<int>(at[j] - first) / 32], 1u << (static_cast<int>(at[j] - first) % 32));
-          passed = __syncthreads_count(inside ? 1 : 0);
-          // Windows that begin behind the boundary before, up to this one.
-          if (static_cast<int>(threadIdx.x) <= passed) {
-            i64 const from = before[j] < first ? first : before[j] + 1, to = inside ? at[j] : first + step - 1;
-            for (i64 w = marks.window_from(from); w << marks.window_bits <= to; ++w)
-              marks.put_start(range.run, w, {mine > 0 && mine <= m ? before[j] : no_segment, mine});
-          }
-          k += passed;
-          if (passed < mark_threads) break;
-        }
-      } while (passed == mark_threads);
-      for (int i = static_cast<int>(threadIdx.x); i < step / 32; i += mark_threads) marks.put_heads(range.run, first / 32 + i, word[i]);
-      __syncthreads();
+      for (int j = 0; j < at_once; ++j) {
+        i64 const mine = k + j * mark_threads;
+        // Boundaries can be clipped onto each other, and what begins there may be empty: then a later one lies at the same place, or
+        // there is nothing.
+        if (mine < m && at[j] < end_of_all) atomicOr(&marks.heads[at[j] / 32], 1u << (at[j] % 32));
+        // Windows that begin behind the boundary before, up to this one.
+        for (int w = (before[j] + window) / window; w < Marks::windows && w * window <= at[j]; ++w) marks.segments[w] = mine;
+      }
+      more = __syncthreads_or(at[at_once - 1] < end_of_marks ? 1 : 0) != 0;
     }
   }
   __device__ __forceinline__ i64 begin() const { return offset(0); }
@@ -151,8 +130,8 @@ struct segment_windows<segments_at<I>> {
     }
     return low - 1;
   }
-  template <class IsEnd, class Use>
-  __device__ __forceinline__ void for_each_end(i64 first, i64 last, i64 before, int lane, IsEnd const&, Use const& use) const {
+  template <class EndsFrom, class Use>
+  __device__ __forceinline__ void for_each_end(i64 first, i64 last, i64 before, int lane, EndsFrom const&, Use const& use) const {
     constexpr int at_once = 4;
     i64 const m = segments.count();
     bool more = true;
@@ -194,8 +173,7 @@ struct segment_windows<segments_at<I>> {
 template <>
 struct segment_windows<segments_of_length> {
   using i64 = cuda::std::int64_t;
-  static constexpr bool looks_back = false;
-  static constexpr int step = 8192;
+  static constexpr bool looks_back = false, counts = false;
   segments_of_length const& segments;
   i64 n;
 
@@ -203,28 +181,23 @@ struct segment_windows<segments_of_length> {
   __device__ __forceinline__ i64 end() const {
     return n;
   }
-  template <scan_direction Direction>
-  __device__ __forceinline__ void mark(segment_marks const& marks, mark_range const& range, lookback_header*, lookback<i64> const&,
-                                       i64) const {
+  template <scan_direction Direction, class Marks>
+  __device__ __forceinline__ void mark(Marks& marks, i64 first, head_lookback const&) const {
     i64 const length = segments.length;
-    for (i64 first = range.first + static_cast<int>(threadIdx.x) * 32; first < range.first + range.size; first += 32 * mark_threads) {
+    if (threadIdx.x == 0) marks.start = first / length * length;
+    for (int word = static_cast<int>(threadIdx.x); word < Marks::positions / 32; word += mark_threads) {
+      i64 const at = first + word * 32, rest = at % length;
       unsigned bits = 0;
-      i64 const rest = first % length;
-      for (i64 i = rest == 0 ? 0 : length - rest; i < 32 && first + i < n; i += length) bits |= 1u << i;
-      marks.put_heads(range.run, first / 32, bits);
-    }
-    i64 const behind = range.first + range.size;
-    for (i64 w = marks.window_from(range.first) + static_cast<int>(threadIdx.x); w << marks.window_bits < behind; w += mark_threads) {
-      i64 const number = (w << marks.window_bits) / length;
-      marks.put_start(range.run, w, {number * length, number});
+      for (i64 i = rest == 0 ? 0 : length - rest; i < 32 && at + i < n; i += length) bits |= 1u << i;
+      marks.heads[word] = bits;
     }
   }
   __device__ __forceinline__ i64 begin() const { return 0; }
   __device__ __forceinline__ i64 finish() const { return n; }
   __device__ __forceinline__ bool size_is_zero(i64) const { return segments.length == 0; }
   __device__ __forceinline__ i64 segment_of(i64 element) const { return element / segments.length; }
-  template <class IsEnd, class Use>
-  __device__ __forceinline__ void for_each_end(i64 first, i64 last, i64, int lane, IsEnd const&, Use const& use) const {
+  template <class EndsFrom, class Use>
+  __device__ __forceinline__ void for_each_end(i64 first, i64 last, i64, int lane, EndsFrom const&, Use const& use) const {
     for (i64 k = first / segments.length + lane; (k + 1) * segments.length <= last; k += 32) use(k, (k + 1) * segments.length - 1);
   }
 };
@@ -240,92 +213,118 @@ __device__ __forceinline__ bool differ(E const& a, E const& b) {
   }
 }
 
-// By what an element says of itself: begins(at, stride) is whether the one at that address is not of the segment of the one before it,
-// which lies `stride` bytes in front.
+// The place of the n-th bit that is set, counted from 0 and the least one; `bits` has more than n.
+__device__ __forceinline__ int place_of_bit(unsigned bits, int n) {
+  int place = 0;
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) {
+    int const below = __popc(bits & ((1u << d) - 1u));
+    if (below > n) continue;
+    n -= below;
+    bits >>= d;
+    place += d;
+  }
+  return place;
+}
+
+// By what an element says of itself: at a position lies the element that says whether a segment begins there, begins(element, before) from
+// it and, if `compares`, the one at the position before.
 template <class Derived, class E>
 struct windows_by_element {
   using i64 = cuda::std::int64_t;
-  static constexpr bool looks_back = true;
-  static constexpr int step = 8192;
+  static constexpr bool looks_back = true, counts = false;
 
   template <scan_direction Direction>
   __device__ __forceinline__ i64 end() const {
     return self().n;
   }
-  // A warp marks a window at a time. Starts first say where a window's last head is; then, when all of the range's are known, where the
-  // last one before the window is.
-  template <scan_direction Direction>
-  __device__ __forceinline__ void mark(segment_marks const& marks, mark_range const& range, lookback_header* header,
-                                       lookback<i64> const& last_heads, i64 tile) const {
+  // A warp marks a piece at a time.
+  template <scan_direction Direction, class Marks>
+  __device__ __forceinline__ void mark(Marks& marks, i64 first, head_lookback const& others) const {
+    constexpr int pieces = Marks::positions / piece;
+    static_assert(Marks::window % piece == 0);
     int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    i64 const first_window = range.first >> marks.window_bits, windows = range.size >> marks.window_bits;
-    for (i64 w = warp; w < windows; w += mark_threads / 32) mark_window<Direction>(marks, range.run, first_window + w, lane);
+    i64 last = no_segment;  // head in the warp's pieces of the windows that are the block's own
+    for (int i = warp; i < pieces; i += mark_warps) {
+      i64 const at = first + i * piece;
+      unsigned const bits = mark_piece<Direction>(at, lane);
+      if (lane < rows) marks.heads[i * rows + lane] = bits;
+      if (i < pieces - Marks::window / piece && bits != 0) last = at + lane * 32 + 31 - __clz(static_cast<int>(bits));
+    }
+    auto const later = [](i64 a, i64 b) { return a < b ? b : a; };
+    auto const nothing = [](int, i64) {};
+    last = join_lanes<32>(last, lane, later, nothing);
+    if (lane == 0) marks.last_of_warp[warp] = last;
     __syncthreads();
     if (warp != 0) return;
-    auto const last_in = [&](i64 w) {
-      window_start known{no_segment, 0};
-      if (w < windows && first_window + w < marks.windows) (void)marks.starts[first_window + w].read(range.run, known);
-      return known.start;
-    };
-    auto const later = [](i64 a, i64 b) { return a < b ? b : a; };
+    last = join_lanes<32>(lane < mark_warps ? marks.last_of_warp[lane] : no_segment, lane, later, nothing);
     i64 start = no_segment;
-    if (gridDim.x > 1) {
-      i64 last = no_segment;
-      for (i64 w = lane; w < windows; w += 32) last = later(last, last_in(w));
-      last = join_lanes<32>(last, lane, later, [](int, i64) {});
+    if (others.blocks > 1) {
       __shared__ i64 list[most_nodes_in_front];
-      if (lane == 0 && tile + 1 < gridDim.x) last_heads.publish(range.run, 0, tile, last);
-      int const number = last_heads.template gather<200, 0>(range.run, 0, tile, last, later, list);
+      if (lane == 0 && others.block + 1 < others.blocks) others.last_heads.publish(others.run, 0, others.block, last);
+      int const number = others.last_heads.template gather<200, 0>(others.run, 0, others.block, last, later, list);
       for (int k = 0; k < number; ++k) start = later(start, list[k]);
-      if (lane == 0 && tile + 1 == gridDim.x) header->finish(gridDim.x);
+      if (lane == 0 && others.block + 1 == others.blocks) others.header->finish(static_cast<cuda::std::uint32_t>(others.blocks));
     }
-    for (i64 w = lane; w - lane < windows; w += 32) {
-      i64 last = later(start, last_in(w));
-      for (int d = 1; d < 32; d *= 2) {
-        i64 const before = __shfl_up_sync(full_warp, last, static_cast<unsigned>(d));
-        if (lane >= d) last = later(before, last);
-      }
-      i64 const before = __shfl_up_sync(full_warp, last, 1);
-      if (w < windows) marks.put_start(range.run, first_window + w, {lane > 0 ? before : start, 0});
-      start = __shfl_sync(full_warp, last, 31);
-    }
+    if (lane == 0) marks.start = start;
   }
 
  private:
+  static constexpr int rows = sizeof(E) <= 4 ? 16 : 8, piece = rows * 32;  // rows of 32 positions, all on their way before one is looked at
+
+  // Word l of a piece comes to lane l.
   template <scan_direction Direction>
-  __device__ __forceinline__ void mark_window(segment_marks const& marks, cuda::std::uint32_t run, i64 number, int lane) const {
-    constexpr int at_once = 16;  // rows of 32 elements: all are on their way before the first is looked at
+  __device__ __forceinline__ unsigned mark_piece(i64 first, int lane) const {
     auto const& array = self().array();
-    i64 const n = self().n, first = number << marks.window_bits, stride = array.mapping().byte_stride(0);
-    i64 const row = (Direction == forward ? 32 : -32) * stride;
-    char const* const begin = reinterpret_cast<char const*>(array.data_handle());
-    i64 last = no_segment;
-#pragma unroll 1
-    for (int done = 0; done < 1 << marks.window_bits; done += at_once * 32) {
-      i64 const position = first + done + lane;
-      char const* at = begin + (Direction == forward ? position : n - position) * stride;
-      bool head[at_once];
-      if (first + done > 0 && first + done + at_once * 32 <= n) {
+    i64 const n = self().n, stride = array.mapping().byte_stride(0);
+    if (first >= n) return 0;
+    auto const of = [&](i64 position) {
+      return reinterpret_cast<char const*>(array.data_handle()) + self().template at<Direction>(position) * stride;
+    };
+    char const* const from = of(first + lane);
+    E before{};
+    if (Derived::compares && first > 0 && lane == 0) before = *reinterpret_cast<E const*>(of(first - 1));
+    E element[rows];
+    auto const read = [&](auto row, auto const& is_there) {
 #pragma unroll
-        for (int j = 0; j < at_once; ++j, at += row) head[j] = self().begins(reinterpret_cast<E const*>(at), stride);
-      } else {
-#pragma unroll
-        for (int j = 0; j < at_once; ++j, at += row) {
-          head[j] = position + j * 32 == 0;
-          if (position + j * 32 > 0 && position + j * 32 < n) head[j] = self().begins(reinterpret_cast<E const*>(at), stride);
-        }
+      for (int j = 0; j < rows; ++j) {
+        if (is_there(j)) element[j] = *reinterpret_cast<E const*>(from + j * row);
       }
-      unsigned mine = 0;
+    };
+    unsigned mine = 0;
+    auto const mark_rows = [&](auto const& begins) {
 #pragma unroll
-      for (int j = 0; j < at_once; ++j) {
-        unsigned const bits = __ballot_sync(full_warp, head[j]);
-        if (bits != 0) last = first + done + j * 32 + 31 - __clz(static_cast<int>(bits));
+      for (int j = 0; j < rows; ++j) {
+        E beside = before;
+        if constexpr (Derived::compares) {
+          E const turned = shuffle(element[j], (lane + 31) % 32);
+          if (lane > 0) beside = turned;
+          before = turned;
+        }
+        unsigned const bits = __ballot_sync(full_warp, begins(j, Derived::begins(element[j], beside)));
         if (lane == j) mine = bits;
       }
-      if (lane < at_once) marks.put_heads(run, (first + done) / 32 + lane, mine);
+    };
+    if (first > 0 && first + piece <= n) {
+      auto const all = [](int) { return true; };
+      if (stride == sizeof(E)) {
+        read(cuda::std::integral_constant<int, row_step<Direction>* static_cast<int>(sizeof(E))>{}, all);
+      } else {
+        read(row_step<Direction> * stride, all);
+      }
+      mark_rows([](int, bool begins) { return begins; });
+    } else {
+      int const places = static_cast<int>(first + piece <= n ? piece : n - first) - lane;  // from the lane's first one on
+      bool const at_first = first + lane == 0;  // where a segment begins in any case, and a backward operation has no flag
+#pragma unroll
+      for (int j = 0; j < rows; ++j) element[j] = E{};
+      read(row_step<Direction> * stride, [&](int j) { return j * 32 < places && (Derived::compares || j > 0 || !at_first); });
+      mark_rows([&](int j, bool begins) { return j * 32 < places && (begins || (j == 0 && at_first)); });
     }
-    if (lane == 0) marks.put_start(run, number, {last, 0});
+    return mine;
   }
+  template <scan_direction Direction>
+  static constexpr int row_step = Direction == forward ? 32 : -32;
   __device__ __forceinline__ Derived const& self() const { return static_cast<Derived const&>(*this); }
 };
 
@@ -335,7 +334,13 @@ struct segment_windows<segments_from_flags<F>> : windows_by_element<segment_wind
   cuda::std::int64_t n;
   __device__ __forceinline__ segment_windows(segments_from_flags<F> const& s, cuda::std::int64_t count) : segments(s), n(count) {}
   __device__ __forceinline__ auto const& array() const { return segments.flags; }
-  __device__ __forceinline__ static bool begins(F const* at, cuda::std::int64_t) { return differ(*at, F{}); }
+  static constexpr bool compares = false;
+  __device__ __forceinline__ static bool begins(F const& flag, F const&) { return differ(flag, F{}); }
+  // Of a backward operation a segment begins in front of a flag.
+  template <scan_direction Direction>
+  __device__ __forceinline__ cuda::std::int64_t at(cuda::std::int64_t position) const {
+    return Direction == forward ? position : n - position;
+  }
 };
 
 template <class K>
@@ -344,8 +349,11 @@ struct segment_windows<segments_by_key<K>> : windows_by_element<segment_windows<
   cuda::std::int64_t n;
   __device__ __forceinline__ segment_windows(segments_by_key<K> const& s, cuda::std::int64_t count) : segments(s), n(count) {}
   __device__ __forceinline__ auto const& array() const { return segments.keys; }
-  __device__ __forceinline__ static bool begins(K const* at, cuda::std::int64_t stride) {
-    return differ(*at, *reinterpret_cast<K const*>(reinterpret_cast<char const*>(at) - stride));
+  static constexpr bool compares = true;
+  __device__ __forceinline__ static bool begins(K const& key, K const& before) { return differ(key, before); }
+  template <scan_direction Direction>
+  __device__ __forceinline__ cuda::std::int64_t at(cuda::std::int64_t position) const {
+    return element_at<Direction>(position, n);
   }
   // The first element whose key is at least k.
   __device__ __forceinline__ cuda::std::int64_t from_key(cuda::std::int64_t k) const {
@@ -367,51 +375,61 @@ struct segment_windows<segments_by_key<K>> : windows_by_element<segment_windows<
     return at == n || cuda::std::int64_t{index64(segments.keys(at))} != k;
   }
   __device__ __forceinline__ cuda::std::int64_t segment_of(cuda::std::int64_t element) const { return index64(segments.keys(element)); }
-  template <class IsEnd, class Use>
+  template <class EndsFrom, class Use>
   __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, cuda::std::int64_t, int lane,
-                                               IsEnd const& is_end, Use const& use) const {
-    constexpr int at_once = 16;
-    for (cuda::std::int64_t begin = first + lane; begin < last; begin += at_once * 32) {
-      cuda::std::int64_t key[at_once];  // all are on their way before the first is used
+                                               EndsFrom const& ends_from, Use const& use) const {
+    constexpr int a_lane = 4, places = 32 * a_lane;  // words and places of a lane
+    for (cuda::std::int64_t begin = first; begin < last; begin += 32 * places) {
+      unsigned ends[a_lane];
+      int own = 0;
 #pragma unroll
-      for (int j = 0; j < at_once; ++j) {
-        cuda::std::int64_t const element = begin + j * 32;
-        key[j] = element < last && is_end(element) ? cuda::std::int64_t{index64(segments.keys(element))} : -1;
+      for (int j = 0; j < a_lane; ++j) {
+        cuda::std::int64_t const element = begin + lane * places + j * 32;
+        ends[j] = element < last ? ends_from(element) : 0u;
+        own += __popc(ends[j]);
       }
+      int up_to = own;  // ends of the lane and the lanes before it
+      for (int d = 1; d < 32; d *= 2) {
+        int const before = __shfl_up_sync(full_warp, up_to, static_cast<unsigned>(d));
+        if (lane >= d) up_to += before;
+      }
+      int const all = __shfl_sync(full_warp, up_to, 31);
+      // The ends go round the lanes, so that all lanes have as many.
+      constexpr int at_once = 2;
+      for (int done = 0; done < all; done += 32 * at_once) {
+        cuda::std::int64_t element[at_once], key[at_once];
 #pragma unroll
-      for (int j = 0; j < at_once; ++j) {
-        if (key[j] >= 0 && key[j] < segments.number) use(key[j], begin + j * 32);
+        for (int j = 0; j < at_once; ++j) {
+          int const number = done + j * 32 + lane;
+          int owner = 0;  // lanes that have fewer up to them
+#pragma unroll
+          for (int d = 16; d > 0; d /= 2) {
+            int const there = __shfl_sync(full_warp, up_to, owner + d - 1);
+            if (there <= number) owner += d;
+          }
+          int nth = number - __shfl_sync(full_warp, up_to - own, owner), word = 0;
+          unsigned bits = 0;
+          bool found = false;
+#pragma unroll
+          for (int w = 0; w < a_lane; ++w) {
+            unsigned const of_owner = __shfl_sync(full_warp, ends[w], owner);
+            int const ends_there = __popc(of_owner);
+            if (found) continue;
+            bits = of_owner;
+            word = w;
+            found = nth < ends_there;
+            if (!found) nth -= ends_there;
+          }
+          element[j] = begin + owner * places + word * 32 + place_of_bit(bits, nth);
+          key[j] = number < all ? cuda::std::int64_t{index64(segments.keys(element[j]))} : -1;
+        }
+#pragma unroll
+        for (int j = 0; j < at_once; ++j) {
+          if (key[j] >= 0 && key[j] < segments.number) use(key[j], element[j]);
+        }
       }
     }
   }
 };
-
-// ---- the kernel
-
-template <scan_direction Direction, class Segments>
-struct mark_arguments {
-  static constexpr scan_direction direction = Direction;
-  using segments_type = Segments;
-  Segments segments;
-  cuda::std::int64_t count, range;  // elements; positions that a block marks, whole steps
-  segment_marks marks;
-  lookback_header* header;
-  lookback<cuda::std::int64_t> last_heads;
-};
-
-template <class Arguments>
-__global__ __launch_bounds__(mark_threads) void mark_segments_kernel(__grid_constant__ Arguments const a) {
-  using windows_type = segment_windows<typename Arguments::segments_type>;
-  __shared__ cuda::std::uint32_t ticket;
-  cuda::std::uint32_t const run = a.header->run();
-  cuda::std::int64_t block = blockIdx.x;
-  if (windows_type::looks_back && gridDim.x > 1) {
-    if (threadIdx.x == 0) ticket = a.header->take(a.header->base());
-    __syncthreads();
-    block = ticket;
-  }
-  windows_type const segments{a.segments, a.count};
-  segments.template mark<Arguments::direction>(a.marks, {block * a.range, a.range, run}, a.header, a.last_heads, block);
-}
 
 }  // namespace tessera::inline v0_1::detail

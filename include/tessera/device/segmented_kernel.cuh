@@ -12,8 +12,7 @@
 //   loaders     bring the elements into shared memory
 //   scanners    turn each unit's elements into prefixes, in place
 //   publisher   joins the units of a whole chunk and publishes its node
-//   joiner      joins chunks to the nodes of the levels above
-//   gatherers   look back for the nodes in front
+//   gatherers   look back for the nodes in front, and join chunks to nodes of the levels above
 //   writers     add what lies in front of a unit, and write
 #pragma once
 
@@ -70,8 +69,8 @@ inline constexpr bool is_array_of = cuda::std::is_same_v<S, view<T const, 1>> &&
 template <class T>
 struct segmented_ring : segmented_shape<T> {
   using base = segmented_shape<T>;
-  static constexpr int planners = 2, loaders = 3, scanners = 12, gatherers = 5, writers = 6;  // warps
-  static constexpr int threads = 32 * (1 + planners + 1 + loaders + scanners + 2 + gatherers + writers);
+  static constexpr int planners = 2, loaders = 4, scanners = 12, gatherers = 3, writers = 8;  // warps
+  static constexpr int threads = 32 * (1 + planners + 1 + loaders + scanners + 1 + gatherers + writers);
   static constexpr int stages = 12;
   // A unit's elements lie together, those behind 32 others one further: shares that lanes walk beside each other meet no bank twice.
   static constexpr int row = 33;
@@ -109,23 +108,21 @@ struct segmented_block {
     int first_end[shape::stages][most_units];                // place where a unit's first one ends
     shared_values<T, shape::stages> chunk_node;
     shared_values<T, shape::stages * most_nodes_in_front> in_front;
-    shared_values<T, most_nodes_in_front> joined;
     int found[shape::stages];
     unsigned list[shape::scanners][most_listed + 1];
   };
 
   static constexpr int state_bytes = (static_cast<int>(sizeof(shared_state)) + 15) / 16 * 16;  // the elements lie behind it
 
-  // Goes round the ring.
+  // Goes round the ring, counted in one number: what a role carries from window to window is kept small, for registers are few.
   struct ring {
-    int stage = 0;
-    unsigned lap = 0;
-    __device__ __forceinline__ void next() {
-      if (++stage == shape::stages) {
-        stage = 0;
-        ++lap;
-      }
+    unsigned number = 0;
+    __device__ __forceinline__ int stage() const { return static_cast<int>(number % shape::stages); }
+    __device__ __forceinline__ unsigned lap() const { return number / shape::stages; }
+    __device__ __forceinline__ bool is_turn_of(int one, int all) const {
+      return static_cast<int>(number % static_cast<unsigned>(all)) == one;
     }
+    __device__ __forceinline__ void next() { ++number; }
   };
 
   Arguments const& a;
@@ -143,11 +140,12 @@ struct segmented_block {
     u32 const base = a.header->base();
     u32 next = a.header->take(base);
     for (ring at;; at.next()) {
+      int const stage = at.stage();
       u32 const number = next;
       if (number < a.windows) next = a.header->take(base);
-      if (at.lap > 0) s.empty[at.stage].wait(at.lap - 1);
-      s.number[at.stage] = number;
-      s.drawn[at.stage].arrive();
+      if (at.lap() > 0) s.empty[stage].wait(at.lap() - 1);
+      s.number[stage] = number;
+      s.drawn[stage].arrive();
       if (number >= a.windows) return;
     }
   }
@@ -155,21 +153,20 @@ struct segmented_block {
   // ---- planners
 
   __device__ __forceinline__ void plan_windows(u32 run, int planner) const {
-    int turn = 0;
     for (ring at;; at.next()) {
-      s.drawn[at.stage].wait(at.lap);
-      u32 const number = s.number[at.stage];
-      if (turn == planner) {
+      int const stage = at.stage();
+      s.drawn[stage].wait(at.lap());
+      u32 const number = s.number[stage];
+      if (at.is_turn_of(planner, shape::planners)) {
         if (number < a.windows) {
-          a.plans.read(run, number, lane, s.plan[at.stage]);
+          a.plans.read(run, number, lane, s.plan[stage]);
         } else if (lane == 0) {
-          s.plan[at.stage].units = -1;
+          s.plan[stage].units = -1;
         }
       }
       __syncwarp();
-      if (lane == 0) s.planned[at.stage].arrive();
+      if (lane == 0) s.planned[stage].arrive();
       if (number >= a.windows) return;
-      turn = turn + 1 == shape::planners ? 0 : turn + 1;
     }
   }
 
@@ -181,13 +178,14 @@ struct segmented_block {
     int held = 0;
     int head = 0, tail = 0;  // the places that are held: from tail to head, round the end where head is not behind tail
     auto const free_oldest = [&] {
-      s.empty[oldest.stage].wait(oldest.lap);
+      s.empty[oldest.stage()].wait(oldest.lap());
       oldest.next();
-      tail = --held > 0 ? s.place[oldest.stage] : head;
+      tail = --held > 0 ? s.place[oldest.stage()] : head;
     };
     for (ring at;; at.next()) {
-      s.planned[at.stage].wait(at.lap);
-      plan_type const& plan = s.plan[at.stage];
+      int const stage = at.stage();
+      s.planned[stage].wait(at.lap());
+      plan_type const& plan = s.plan[stage];
       bool const ended = plan.units < 0;
       if (!ended) {
         int const needed = plan.units == 0 ? 1 : shape::places_of(plan.units, plan.size);
@@ -201,11 +199,11 @@ struct segmented_block {
           }
           if ((round ? tail : a.places) - head >= needed) break;
         }
-        s.place[at.stage] = head;
+        s.place[stage] = head;
         head += needed;
         ++held;
       }
-      s.placed[at.stage].arrive();
+      s.placed[stage].arrive();
       if (ended) return;
     }
   }
@@ -214,17 +212,18 @@ struct segmented_block {
 
   __device__ __forceinline__ void load_windows(int loader) const {
     for (ring at;; at.next()) {
-      s.placed[at.stage].wait(at.lap);
-      plan_type const& plan = s.plan[at.stage];
+      int const stage = at.stage();
+      s.placed[stage].wait(at.lap());
+      plan_type const& plan = s.plan[stage];
       int const units = plan.units;
       for (int u = loader; u < units; u += shape::loaders) {
         int const from = plan.begin_of(u), size = plan.begin_of(u + 1) - from;
-        load_unit(stage_values(at.stage) + shape::unit_at(u, from), plan.first + plan.begin + from, size);
+        load_unit(stage_values(stage) + shape::unit_at(u, from), plan.first + plan.begin + from, size);
       }
       if constexpr (is_array_of<typename Arguments::source_type, T>) {
-        s.filled[at.stage].arrive_when_copied();
+        s.filled[stage].arrive_when_copied();
       } else {
-        s.filled[at.stage].arrive();
+        s.filled[stage].arrive();
       }
       if (units < 0) {
         __pipeline_commit();
@@ -279,19 +278,19 @@ struct segmented_block {
   // ---- scanners
 
   __device__ __forceinline__ void scan_windows(int scanner) const {
-    int shift = scanner;  // units of windows go round the scanners
+    int u = scanner;  // units of windows go round the scanners
     for (ring at;; at.next()) {
-      s.placed[at.stage].wait(at.lap);  // the plan; and then the elements
-      s.filled[at.stage].wait(at.lap);
-      plan_type const& plan = s.plan[at.stage];
-      int const units = plan.units;
-      for (int u = shift; u < units; u += shape::scanners) {
-        if (plan.begin_of(u) < plan.begin_of(u + 1)) scan_unit(at.stage, plan, u, s.list[scanner]);
+      int const stage = at.stage();
+      s.placed[stage].wait(at.lap());  // the plan; and then the elements
+      s.filled[stage].wait(at.lap());
+      plan_type const& plan = s.plan[stage];
+      for (; u < plan.units; u += shape::scanners) {
+        if (plan.begin_of(u) < plan.begin_of(u + 1)) scan_unit(stage, plan, u, s.list[scanner]);
       }
-      shift -= units;
-      while (shift < 0) shift += shape::scanners;
+      int const units = plan.units;
+      u -= units;
       __syncwarp();
-      if (lane == 0) s.scanned[at.stage].arrive();
+      if (lane == 0) s.scanned[stage].arrive();
       if (units < 0) return;
     }
   }
@@ -382,7 +381,7 @@ struct segmented_block {
       if (from + r * unit >= to) break;
       rounds = r + 1;
       int const place = from + r * unit + lane * share;
-      heads[r] = plan.heads_in(place, share, to);
+      heads[r] = plan.heads_from(place) & first_places(min(to - place, share));
       unsigned const others = r == 0 && lane == 0 ? heads[r] & ~1u : heads[r];
       unsigned const lanes = __ballot_sync(full_warp, others != 0);
       chunk[r] = chunk_before;
@@ -539,98 +538,81 @@ struct segmented_block {
 
   __device__ __forceinline__ void publish_chunks(u32 run) const {
     for (ring at;; at.next()) {
-      s.scanned[at.stage].wait(at.lap);
-      plan_type const& plan = s.plan[at.stage];
+      int const stage = at.stage();
+      s.scanned[stage].wait(at.lap());
+      plan_type const& plan = s.plan[stage];
       bool const ended = plan.units < 0;
       if (!ended && plan.last_is_whole()) {
         int const u = plan.last_chunk / unit + lane % 8;
-        T const node = join_lanes<8>(T(s.unit_node[at.stage * most_units + u]), lane % 8, a.operation, [](int, T const&) {});
+        T const node = join_lanes<8>(T(s.unit_node[stage * most_units + u]), lane % 8, a.operation, [](int, T const&) {});
         if (lane == 0) {
           bool const continues = plan.last_chunk == 0 && plan.chunk_number > 0;
           i64 const origin = continues ? plan.start : plan.first + plan.begin + plan.last_chunk;
           a.nodes.publish(run, origin / window, continues ? plan.chunk_number : 0, node);
-          s.chunk_node[at.stage] = node;
+          s.chunk_node[stage] = node;
         }
       } else if (plan.units > 0 && lane == 0) {
-        s.chunk_node[at.stage] = s.unit_node[at.stage * most_units];  // any value: operators see no memory that was never written
+        s.chunk_node[stage] = s.unit_node[stage * most_units];  // any value: operators see no memory that was never written
       }
       __syncwarp();
-      if (lane == 0) s.published[at.stage].arrive();
+      if (lane == 0) s.published[stage].arrive();
       if (ended) return;
     }
   }
 
-  // ---- joiner and gatherers. The joiner looks back for windows that complete a node of a level above, which others wait for: those must
-  // not wait behind windows that look back for themselves.
-
-  static constexpr i64 radix = 1 << lookback_radix_bits;
-  __device__ __forceinline__ static bool completes_node(plan_type const& plan) {
-    return plan.units > 0 && plan.last_chunk == 0 && plan.last_is_whole() && plan.chunk_number % radix == radix - 1;
-  }
-  __device__ __forceinline__ int gather(u32 run, int stage, plan_type const& plan, T* in_front, bool whole) const {
-    return a.nodes.template gather<100, 0>(run, plan.start / window, plan.chunk_number, s.chunk_node[stage], a.operation, in_front, whole);
-  }
-
-  __device__ __forceinline__ void join_chunks(u32 run) const {
-    for (ring at;; at.next()) {
-      s.published[at.stage].wait(at.lap);
-      plan_type const& plan = s.plan[at.stage];
-      bool const ended = plan.units < 0;
-      if (completes_node(plan)) (void)gather(run, at.stage, plan, s.joined.data(), true);
-      __syncwarp();
-      if (lane == 0) s.gathered[at.stage].arrive();
-      if (ended) return;
-    }
-  }
+  // ---- gatherers
 
   __device__ __forceinline__ void gather_chunks(u32 run, int gatherer) const {
-    int turn = 0;
+    constexpr i64 radix = 1 << lookback_radix_bits;
     for (ring at;; at.next()) {
-      s.published[at.stage].wait(at.lap);
-      plan_type const& plan = s.plan[at.stage];
+      int const stage = at.stage();
+      s.published[stage].wait(at.lap());
+      plan_type const& plan = s.plan[stage];
       bool const ended = plan.units < 0;
-      if (turn == gatherer) {
+      if (at.is_turn_of(gatherer, shape::gatherers)) {
         int number = 0;
+        bool const whole = plan.last_chunk == 0 && plan.last_is_whole();  // one chunk, which may complete a node of the level above
         // A reduction needs what lies in front where a segment ends.
-        bool const ends_segment = plan.last_chunk != 0 || plan.ends();
-        if (plan.units > 0 && plan.chunk_number > 0 && (scans || ends_segment))
-          number = gather(run, at.stage, plan, s.in_front.data() + at.stage * most_nodes_in_front, false);
-        if (lane == 0) s.found[at.stage] = number;
+        bool const needed = scans || plan.last_chunk != 0 || plan.ends() || (whole && plan.chunk_number % radix == radix - 1);
+        if (plan.units > 0 && plan.chunk_number > 0 && needed) {
+          number = a.nodes.template gather<100, 0>(run, plan.start / window, plan.chunk_number, s.chunk_node[stage], a.operation,
+                                                   s.in_front.data() + stage * most_nodes_in_front, whole);
+        }
+        if (lane == 0) s.found[stage] = number;
       }
       __syncwarp();
-      if (lane == 0) s.gathered[at.stage].arrive();
+      if (lane == 0) s.gathered[stage].arrive();
       if (ended) return;
-      turn = turn + 1 == shape::gatherers ? 0 : turn + 1;
     }
   }
 
   // ---- writers
 
   __device__ __forceinline__ void write_windows(int writer) const {
-    int shift = writer;  // units of windows go round the writers; of a reduction, whole windows
+    int u = writer;  // units of windows go round the writers; of a reduction, whole windows
     for (ring at;; at.next()) {
-      s.gathered[at.stage].wait(at.lap);
-      plan_type const& plan = s.plan[at.stage];
+      int const stage = at.stage();
+      s.gathered[stage].wait(at.lap());
+      plan_type const& plan = s.plan[stage];
       if (plan.units < 0) {
         // All of the block's windows have looked back.
         if (writer == 0 && lane == 0) a.header->leave(gridDim.x, a.windows + gridDim.x);
         return;
       }
       if constexpr (scans) {
-        for (int u = shift; u < plan.units; u += shape::writers) {
-          int const from = plan.begin_of(u), to = plan.begin_of(u + 1), first_end = s.first_end[at.stage][u];
+        for (; u < plan.units; u += shape::writers) {
+          int const from = plan.begin_of(u), to = plan.begin_of(u + 1), first_end = s.first_end[stage][u];
           if (from >= to) continue;
-          bool const front = has_front(at.stage, plan, u);
-          if (front) write_places<true>(at.stage, plan, u, from, first_end);
-          if (!front || first_end < to) write_places<false>(at.stage, plan, u, front ? first_end : from, to);
+          bool const front = has_front(stage, plan, u);
+          if (front) write_places<true>(stage, plan, u, from, first_end);
+          if (!front || first_end < to) write_places<false>(stage, plan, u, front ? first_end : from, to);
         }
+        u -= plan.units;
       } else {
-        if (shift == 0 && plan.units > 0) write_sums(at.stage, plan);
+        if (at.is_turn_of(writer, shape::writers) && plan.units > 0) write_sums(stage, plan);
       }
-      shift -= scans ? plan.units : 1;
-      while (shift < 0) shift += shape::writers;
       __syncwarp();
-      if (lane == 0) s.empty[at.stage].arrive();
+      if (lane == 0) s.empty[stage].arrive();
     }
   }
 
@@ -714,12 +696,15 @@ struct segmented_block {
   __device__ __forceinline__ void write_sums(int stage, plan_type const& plan) const {
     T const* const value = stage_values(stage);
     i64 const first = plan.first + plan.begin;
-    auto const is_end = [&](i64 element) {
-      int const next = static_cast<int>(element - first) + 1;
-      return next == plan.size ? plan.ends() : plan.is_head(next);
+    auto const ends_from = [&](i64 element) {
+      int const place = static_cast<int>(element - first), left = plan.size - place;
+      unsigned const ends = plan.heads_from(place + 1);  // a segment ends in front of a head
+      if (left > 32) return ends;
+      unsigned const last = 1u << (left - 1);
+      return (ends & (last - 1u)) | (plan.ends() ? last : 0u);
     };
     windows_type const segments{a.segments, a.count};
-    segments.for_each_end(first, first + plan.size, plan.before, lane, is_end, [&](i64 segment, i64 element) {
+    segments.for_each_end(first, first + plan.size, plan.before, lane, ends_from, [&](i64 segment, i64 element) {
       int const place = static_cast<int>(element - first);
       int u = place / unit;
       if (place < plan.begin_of(u)) --u;
@@ -739,7 +724,7 @@ struct segmented_block {
         s.filled[i].set_up(shape::loaders * 32);
         s.scanned[i].set_up(shape::scanners);
         s.published[i].set_up(1);
-        s.gathered[i].set_up(1 + shape::gatherers);
+        s.gathered[i].set_up(shape::gatherers);
         s.empty[i].set_up(shape::writers);
       }
     }
@@ -757,8 +742,6 @@ struct segmented_block {
     if (role < shape::scanners) return scan_windows(role);
     role -= shape::scanners;
     if (role == 0) return publish_chunks(run_number);
-    --role;
-    if (role == 0) return join_chunks(run_number);
     --role;
     if (role < shape::gatherers) return gather_chunks(run_number, role);
     write_windows(role - shape::gatherers);
