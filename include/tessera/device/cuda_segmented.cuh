@@ -1,7 +1,6 @@
 // Scans and reductions of segments on the device: each segment by its own D, as if it were an array alone.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -76,20 +75,25 @@ void plan_segments(cuda_backend const& backend, char const* call, Segments const
   launch_kernel(backend, call, &plan_segments_kernel<plan_arguments<Direction, Segments, T>>, blocks, mark_threads, 0, arguments);
 }
 
+// Room for elements in the shared memory of a block.
 template <class Arguments>
-void launch_segmented(cuda_backend const& backend, char const* call, Arguments& arguments) {
+int segmented_places(char const* call) {
   using T = typename Arguments::value_type;
-  using shape = segmented_ring<T>;
-  constexpr int state_bytes = segmented_block<Arguments>::state_bytes;
-  int const bytes = device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin) - state_bytes;
-  arguments.places = bytes / static_cast<int>(sizeof(T));
-  if (arguments.places < shape::most_places) {
+  int const bytes = device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin) - segmented_block<Arguments>::state_bytes;
+  int const places = bytes / static_cast<int>(sizeof(T));
+  if (places < segmented_ring<T>::most_places) {
     throw usage_error(std::string(call) + ": values of " + std::to_string(sizeof(T)) +
                       " bytes are too large for the shared memory of this device");
   }
-  std::int64_t const blocks = std::min<std::int64_t>(arguments.windows, device_attribute(call, cudaDevAttrMultiProcessorCount));
-  launch_kernel(backend, call, &segmented_kernel<Arguments>, blocks, shape::threads,
-                state_bytes + arguments.places * static_cast<int>(sizeof(T)), arguments);
+  return places;
+}
+
+template <class Arguments>
+void launch_segmented(cuda_backend const& backend, char const* call, Arguments const& arguments) {
+  using T = typename Arguments::value_type;
+  int const bytes = segmented_block<Arguments>::state_bytes + arguments.places * static_cast<int>(sizeof(T));
+  std::int64_t const blocks = std::min<std::int64_t>(arguments.plans.windows, device_attribute(call, cudaDevAttrMultiProcessorCount));
+  launch_kernel(backend, call, &segmented_kernel<Arguments>, blocks, segmented_ring<T>::threads, bytes, arguments);
 }
 
 template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
@@ -100,7 +104,9 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   using In = cuda::std::remove_const_t<decltype(in)>;
   using Out = cuda::std::remove_const_t<decltype(out)>;
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
+  using Arguments = segmented_arguments<Direction, Result, In, Segments, Out, T, Operation>;
   std::int64_t const count = in.extent(0);
+  int const places = segmented_places<Arguments>(call);  // what can be refused is refused before anything is launched
   segmented_workspace<T> taken{};
   if (count > 0) taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_segmented_workspace<T>(count, parts); });
   if constexpr (Result == segmented_result::reduced) {
@@ -108,21 +114,9 @@ void segmented_on_device(cuda_backend const& backend, char const* call, Source c
   }
   if (count == 0) return;
   plan_segments<Direction>(backend, call, segments, count, taken);
-  segmented_arguments<Direction, Result, In, Segments, Out, T, Operation> arguments{
-      in,
-      segments,
-      out,
-      count,
-      static_cast<std::uint32_t>(taken.plans.windows),
-      0,
-      is_contiguous(in),
-      is_contiguous(out),
-      has_initial,
-      initial,
-      operation,
-      taken.header,
-      {taken.words, make_lookback_layout(taken.plans.windows)},
-      taken.plans};
+  lookback<T> const nodes{taken.words, make_lookback_layout(taken.plans.windows)};
+  Arguments const arguments{in,          segments, out,       count,        places, is_contiguous(in), is_contiguous(out),
+                            has_initial, initial,  operation, taken.header, nodes,  taken.plans};
   launch_segmented(backend, call, arguments);
 }
 

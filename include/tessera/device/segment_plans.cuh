@@ -78,7 +78,7 @@ class head_search {
   using heads_type = window_heads<T>;
   static constexpr int words = heads_type::words, a_lane = (words + 31) / 32;
   static constexpr int none_behind = 2 * heads_type::positions;  // behind all chunks
-  cuda::std::int16_t first_[words + 1], last_[words + 1];  // of the positions from a word on, and of those in front of it
+  cuda::std::int16_t first_[words + 1], last_[words + 1];        // of the positions from a word on, and of those in front of it
 
  public:
   __device__ __forceinline__ void prepare(heads_type const& heads, int lane) {

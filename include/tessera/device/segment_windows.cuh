@@ -10,6 +10,7 @@
 
 #include <tessera/arithmetic.hpp>
 #include <tessera/config.hpp>
+#include <tessera/group/block_position.hpp>
 #include <tessera/group/shuffle.cuh>
 #include <tessera/group/warp_rows.cuh>
 #include <tessera/lookback/lookback.cuh>

@@ -49,7 +49,6 @@ struct segmented_arguments {
   Segments segments;
   Out out;
   cuda::std::int64_t count;
-  cuda::std::uint32_t windows;
   int places;  // of elements in shared memory
   bool in_contiguous, out_contiguous;
   bool has_initial;
@@ -137,16 +136,16 @@ struct segmented_block {
 
   __device__ __forceinline__ void draw_windows() const {
     if (lane != 0) return;
-    u32 const base = a.header->base();
+    u32 const base = a.header->base(), windows = static_cast<u32>(a.plans.windows);
     u32 next = a.header->take(base);
     for (ring at;; at.next()) {
       int const stage = at.stage();
       u32 const number = next;
-      if (number < a.windows) next = a.header->take(base);
+      if (number < windows) next = a.header->take(base);
       if (at.lap() > 0) s.empty[stage].wait(at.lap() - 1);
       s.number[stage] = number;
       s.drawn[stage].arrive();
-      if (number >= a.windows) return;
+      if (number >= windows) return;
     }
   }
 
@@ -158,7 +157,7 @@ struct segmented_block {
       s.drawn[stage].wait(at.lap());
       u32 const number = s.number[stage];
       if (at.is_turn_of(planner, shape::planners)) {
-        if (number < a.windows) {
+        if (number < a.plans.windows) {
           a.plans.read(run, number, lane, s.plan[stage]);
         } else if (lane == 0) {
           s.plan[stage].units = -1;
@@ -166,7 +165,7 @@ struct segmented_block {
       }
       __syncwarp();
       if (lane == 0) s.planned[stage].arrive();
-      if (number >= a.windows) return;
+      if (number >= a.plans.windows) return;
     }
   }
 
@@ -338,8 +337,28 @@ struct segmented_block {
     }
   }
 
+  // Prefixes of a lane's elements, of which the first `size` are there; gives the last one of these.
+  __device__ __forceinline__ T scan_elements(T (&held)[share], int size) const {
+    scan_values<share>(held, a.operation);
+    if constexpr (has_identity<Operation, T>) return held[share - 1];  // those that are not there change nothing
+    T last = held[0];                                                  // and not held[size - 1], which would put the values into memory
+#pragma unroll
+    for (int i = 1; i < share; ++i) {
+      if (i < size) last = held[i];
+    }
+    return last;
+  }
+  // What stands for elements that are not there.
+  __device__ __forceinline__ T absent() const {
+    if constexpr (has_identity<Operation, T>) {
+      return a.operation.template identity<T>();
+    } else {
+      return T{};
+    }
+  }
+
   // A unit of full length whose pieces are shares: all there is to do has no condition.
-  __device__ __forceinline__ void scan_shares(T* value, int number, T& unit_node) const {
+  __device__ __forceinline__ void scan_shares(T* value, int number, int node_at) const {
     value += shape::at(lane * share);
     T held[share];
 #pragma unroll
@@ -347,8 +366,7 @@ struct segmented_block {
     piece_nodes nodes;
     T last;
     if constexpr (scans) {
-      scan_values<share>(held, a.operation);
-      last = held[share - 1];
+      last = scan_elements(held, share);
       add_front(held, last, number, nodes);
 #pragma unroll
       for (int i = 0; i < share; ++i) value[i] = held[i];
@@ -357,115 +375,117 @@ struct segmented_block {
       add_front(held, last, number, nodes);
       value[share - 1] = last;
     }
-    if (lane == 31) unit_node = last;
+    if (lane == 31) s.unit_node[node_at] = last;
   }
 
-  __device__ __forceinline__ void scan_unit(int stage, plan_type const& plan, int u, unsigned* list) const {
-    int const from = plan.begin_of(u), to = plan.begin_of(u + 1), chunk_of_first = from - plan.number_of(u) * unit;
-    T* const value = stage_values(stage) + shape::unit_at(u, from);  // places count from the unit's first one there
-    T& unit_node = s.unit_node[stage * most_units + u];
-    if (plan.is_even(u)) {
-      unsigned const lanes = __ballot_sync(full_warp, (plan.heads_from(from + lane * share) & 1u) != 0);
-      unsigned const others = lanes & ~1u, up_to_here = lanes & (~0u >> (31 - lane));
-      if (lane == 0) s.first_end[stage][u] = others == 0 ? to : from + (__ffs(static_cast<int>(others)) - 1) * share;
-      return scan_shares(value, up_to_here == 0 ? lane : lane - (31 - __clz(static_cast<int>(up_to_here))), unit_node);
-    }
-    // Pieces of a lane's share begin at its heads, and where its chunk's next multiple of a share lies, if before them.
+  // What begins in a unit, in two rounds of shares: pieces of a lane's share begin at its heads, and where its chunk's next multiple of a
+  // share lies, if before them.
+  struct unit_starts {
     unsigned heads[2], starts[2];
-    int chunk[2];
-    int chunk_before = chunk_of_first, first_end = to, rounds = 0;
+    int chunk[2];  // where the chunk begins that the share's first place is of
+    int rounds, first_end;
+  };
+
+  __device__ __forceinline__ unit_starts starts_of(plan_type const& plan, int u, int from, int to) const {
+    unit_starts found;
+    int chunk_before = from - plan.number_of(u) * unit;
+    found.first_end = to;
+    found.rounds = 0;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      heads[r] = starts[r] = 0;
-      chunk[r] = 0;
+      found.heads[r] = found.starts[r] = 0;
+      found.chunk[r] = 0;
       if (from + r * unit >= to) break;
-      rounds = r + 1;
+      found.rounds = r + 1;
       int const place = from + r * unit + lane * share;
-      heads[r] = plan.heads_from(place) & first_places(min(to - place, share));
-      unsigned const others = r == 0 && lane == 0 ? heads[r] & ~1u : heads[r];
+      unsigned const heads = plan.heads_from(place) & first_places(min(to - place, share));
+      unsigned const others = r == 0 && lane == 0 ? heads & ~1u : heads;
       unsigned const lanes = __ballot_sync(full_warp, others != 0);
-      chunk[r] = chunk_before;
+      int chunk = chunk_before;
       if (lanes != 0) {  // more than one segment
-        unsigned const with_heads = __ballot_sync(full_warp, heads[r] != 0), in_front = with_heads & ((1u << lane) - 1u);
+        unsigned const with_heads = __ballot_sync(full_warp, heads != 0), in_front = with_heads & ((1u << lane) - 1u);
         int const first_other = place + __ffs(static_cast<int>(others)) - 1;
-        first_end = min(first_end, __shfl_sync(full_warp, first_other, __ffs(static_cast<int>(lanes)) - 1));
-        int const mine = heads[r] != 0 ? place + 31 - __clz(static_cast<int>(heads[r])) : -1;
+        found.first_end = min(found.first_end, __shfl_sync(full_warp, first_other, __ffs(static_cast<int>(lanes)) - 1));
+        int const mine = heads != 0 ? place + 31 - __clz(static_cast<int>(heads)) : -1;
         int const other = __shfl_sync(full_warp, mine, 31 - __clz(static_cast<int>(in_front | 1u)));
-        if (in_front != 0) chunk[r] = other;
+        if (in_front != 0) chunk = other;
         chunk_before = __shfl_sync(full_warp, mine, 31 - __clz(static_cast<int>(with_heads)));
       }
-      int const next = (chunk[r] - place) & (share - 1), head = heads[r] != 0 ? __ffs(static_cast<int>(heads[r])) - 1 : share;
-      starts[r] = heads[r];
-      if (next < head && place + next < to) starts[r] |= 1u << next;
+      int const next = (chunk - place) & (share - 1), head = heads != 0 ? __ffs(static_cast<int>(heads)) - 1 : share;
+      found.heads[r] = heads;
+      found.chunk[r] = chunk;
+      found.starts[r] = next < head && place + next < to ? heads | 1u << next : heads;
     }
-    if (lane == 0) s.first_end[stage][u] = first_end;
+    return found;
+  }
+  // Of a piece in its chunk, as far as pieces of a unit tell each other apart.
+  __device__ __forceinline__ static int number_of_piece(int place, int chunk) { return ((place - chunk) / share) & 31; }
 
-    auto const number_of = [&](int place, int in_chunk) { return ((place - in_chunk) / share) & 31; };
-    int mine = __popc(starts[0]) | __popc(starts[1]) << 16, sum = mine;
+  // Writes the pieces' places and numbers, and the unit's end, where there is room for them; gives how many there are.
+  __device__ __forceinline__ int list_pieces(unit_starts const& found, int from, int to, unsigned* list) const {
+    int const mine = __popc(found.starts[0]) | __popc(found.starts[1]) << 16;
+    int sum = mine;
     for (int d = 1; d < 32; d *= 2) {
       int const other = __shfl_up_sync(full_warp, sum, static_cast<unsigned>(d));
       if (lane >= d) sum += other;
     }
-    int const all = __shfl_sync(full_warp, sum, 31);
-    int const pieces = (all & 0xFFFF) + (all >> 16);
+    int const all = __shfl_sync(full_warp, sum, 31), pieces = (all & 0xFFFF) + (all >> 16);
     if (pieces <= most_listed) {
       int place_in_list[2] = {(sum - mine) & 0xFFFF, (all & 0xFFFF) + ((sum - mine) >> 16)};
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        for (unsigned rest = starts[r]; rest != 0; rest &= rest - 1u) {
+        for (unsigned rest = found.starts[r]; rest != 0; rest &= rest - 1u) {
           int const i = __ffs(static_cast<int>(rest)) - 1, place = from + r * unit + lane * share + i;
-          int const number = (heads[r] >> i & 1u) != 0 ? 0 : number_of(place, chunk[r]);
+          int const number = (found.heads[r] >> i & 1u) != 0 ? 0 : number_of_piece(place, found.chunk[r]);
           list[place_in_list[r]++] = static_cast<unsigned>(place | number << 16);
         }
       }
       if (lane == 0) list[pieces] = static_cast<unsigned>(to);
       __syncwarp();
     }
-    piece_nodes nodes;
-    if (pieces <= most_listed) {
-#pragma unroll 1
-      for (int k = 0; k < pieces; k += 32) {
-        int place = from, end = from, number = 0;
-        if (k + lane < pieces) {
-          unsigned const listed = list[k + lane];
-          place = static_cast<int>(listed & 0xFFFFu);
-          number = static_cast<int>(listed >> 16);
-          end = static_cast<int>(list[k + lane + 1] & 0xFFFFu);
-        }
-        scan_pieces(value, place - from, end - place, number, nodes, end == to ? &unit_node : nullptr);
-        nodes.first_round = false;
-      }
-      __syncwarp();  // the list has been read
-    } else {
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        if (r == rounds) break;
-        int const place = from + r * unit + lane * share;
-        int const begin = starts[r] != 0 ? place + __ffs(static_cast<int>(starts[r])) - 1 : to;
-        int const behind = __shfl_sync(full_warp, starts[1] != 0 ? from + unit + __ffs(static_cast<int>(starts[1])) - 1 : to, 0);
-        int end = __shfl_down_sync(full_warp, begin, 1);
-        if (lane == 31) end = r == 0 ? behind : to;
-        bool const at_head = starts[r] != 0 && (heads[r] >> (begin - place) & 1u) != 0;
-        walk_pieces(plan, value, from, begin, end, at_head || begin == end ? 0 : number_of(begin, chunk[r]), __popc(starts[r]) == 1, nodes,
-                    begin < end && end == to ? &unit_node : nullptr);
-        nodes.first_round = false;
-      }
+    return pieces;
+  }
+
+  __device__ __forceinline__ void scan_unit(int stage, plan_type const& plan, int u, unsigned* list) const {
+    int const from = plan.begin_of(u), to = plan.begin_of(u + 1);
+    T* const value = stage_values(stage) + shape::unit_at(u, from);  // places count from the unit's first one there
+    int const node_at = stage * most_units + u;
+    if (plan.is_even(u)) {
+      unsigned const lanes = __ballot_sync(full_warp, (plan.heads_from(from + lane * share) & 1u) != 0);
+      unsigned const others = lanes & ~1u, up_to_here = lanes & (~0u >> (31 - lane));
+      if (lane == 0) s.first_end[stage][u] = others == 0 ? to : from + (__ffs(static_cast<int>(others)) - 1) * share;
+      int const number = up_to_here == 0 ? lane : lane - (31 - __clz(static_cast<int>(up_to_here)));
+      return scan_shares(value, number, node_at);
     }
+    unit_starts const found = starts_of(plan, u, from, to);
+    if (lane == 0) s.first_end[stage][u] = found.first_end;
+    int const pieces = list_pieces(found, from, to, list);
+    if (pieces > most_listed) return walk_unit(plan, value, found, from, to, node_at);
+    piece_nodes nodes;
+#pragma unroll 1
+    for (int k = 0; k < pieces; k += 32) {
+      int place = from, end = from, number = 0;
+      if (k + lane < pieces) {
+        unsigned const listed = list[k + lane];
+        place = static_cast<int>(listed & 0xFFFFu);
+        number = static_cast<int>(listed >> 16);
+        end = static_cast<int>(list[k + lane + 1] & 0xFFFFu);
+      }
+      scan_pieces(value, place - from, end - place, number, nodes, node_at, end == to);
+      nodes.first_round = false;
+    }
+    __syncwarp();  // the list has been read
   }
 
   // A piece a lane: its prefixes, in registers, and with them the nodes of the pieces in front, in its unit and chunk.
-  __device__ __forceinline__ void scan_pieces(T* value, int place, int size, int number, piece_nodes& nodes, T* unit_node) const {
+  __device__ __forceinline__ void scan_pieces(T* value, int place, int size, int number, piece_nodes& nodes, int node_at,
+                                              bool ends_unit) const {
     T held[share];
     T* const element = value + shape::at(place);
     int const in_row = 32 - (place & 31);  // elements before the next row
 #pragma unroll
-    for (int i = 0; i < share; ++i) held[i] = i < size ? T(element[i < in_row ? i : i + 1]) : T{};
-    scan_values<share>(held, a.operation);
-    T last = held[0];  // and not held[size - 1], which would put the values into memory
-#pragma unroll
-    for (int i = 1; i < share; ++i) {
-      if (i < size) last = held[i];
-    }
+    for (int i = 0; i < share; ++i) held[i] = i < size ? T(element[i < in_row ? i : i + 1]) : absent();
+    T last = scan_elements(held, size);
     add_front(held, last, number, nodes);
     if constexpr (scans) {
 #pragma unroll
@@ -475,13 +495,33 @@ struct segmented_block {
     } else if (size > 0) {
       value[shape::at(place + size - 1)] = last;  // where a segment ends, if one does
     }
-    if (size > 0 && unit_node != nullptr) *unit_node = last;
+    if (size > 0 && ends_unit) s.unit_node[node_at] = last;
+  }
+
+  // Many short segments: the pieces of a lane's share, element by element.
+  __device__ __forceinline__ void walk_unit(plan_type const& plan, T* value, unit_starts const& found, int from, int to,
+                                            int node_at) const {
+    piece_nodes nodes;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      if (r == found.rounds) break;
+      unsigned const starts = found.starts[r];
+      int const place = from + r * unit + lane * share;
+      int const begin = starts != 0 ? place + __ffs(static_cast<int>(starts)) - 1 : to;
+      int const behind = __shfl_sync(full_warp, found.starts[1] != 0 ? from + unit + __ffs(static_cast<int>(found.starts[1])) - 1 : to, 0);
+      int end = __shfl_down_sync(full_warp, begin, 1);
+      if (lane == 31) end = r == 0 ? behind : to;
+      bool const at_head = starts != 0 && (found.heads[r] >> (begin - place) & 1u) != 0;
+      walk_pieces(plan, value, from, begin, end, at_head || begin == end ? 0 : number_of_piece(begin, found.chunk[r]), __popc(starts) == 1,
+                  nodes, node_at, begin < end && end == to);
+      nodes.first_round = false;
+    }
   }
 
   // The pieces of a lane's share, element by element, with D's counter in registers; to the first one come the nodes in front. For many
   // short segments.
   __device__ __forceinline__ void walk_pieces(plan_type const& plan, T* value, int from, int begin, int end, int number, bool single,
-                                              piece_nodes& nodes, T* unit_node) const {
+                                              piece_nodes& nodes, int node_at, bool ends_unit) const {
     constexpr int bits = cuda::std::countr_zero(static_cast<unsigned>(share));
     unsigned const heads = begin < end ? plan.heads_from(begin) : 0u;
     T node[bits];  // of 1, 2, 4, .. elements of the piece so far
@@ -531,7 +571,7 @@ struct segmented_block {
         value[shape::at(i - from)] = prefix;
       }
     }
-    if (unit_node != nullptr) *unit_node = last;
+    if (ends_unit) s.unit_node[node_at] = last;
   }
 
   // ---- publisher: a chunk's own node waits for nobody
@@ -596,7 +636,7 @@ struct segmented_block {
       plan_type const& plan = s.plan[stage];
       if (plan.units < 0) {
         // All of the block's windows have looked back.
-        if (writer == 0 && lane == 0) a.header->leave(gridDim.x, a.windows + gridDim.x);
+        if (writer == 0 && lane == 0) a.header->leave(gridDim.x, static_cast<u32>(a.plans.windows) + gridDim.x);
         return;
       }
       if constexpr (scans) {
