@@ -1,6 +1,8 @@
 // Array operations on the GPU: one pattern in many runs under noise that makes CUB's scan vary, progress beside a kernel that holds the
-// card, long arrays, and graph replay.
+// card, a way back after an aborted launch, long arrays, and graph replay.
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <random>
 #include <thread>
@@ -13,6 +15,8 @@
 #include <tessera/device/cuda_reduce.cuh>
 #include <tessera/device/cuda_scan.cuh>
 #include <tessera/device/cuda_segmented.cuh>
+#include <tessera/device/host_reduce.hpp>
+#include <tessera/device/host_scan.hpp>
 #include <tessera/device/host_segmented.hpp>
 #include <tessera/verify/noise.cuh>
 #include <tessera/verify/repeat.hpp>
@@ -27,11 +31,24 @@ using namespace testing_support;
 
 // Memory of a test, zeroed.
 struct zeroed_memory {
-  explicit zeroed_memory(std::size_t bytes) : memory(bytes), size(bytes) { memory.write(std::vector<unsigned char>(bytes)); }
+  explicit zeroed_memory(std::size_t bytes) : memory(bytes), size(bytes) { zero(); }
+  void zero() const {
+    require_cuda(cudaMemset(memory.data(), 0, size));
+    require_cuda(cudaDeviceSynchronize());
+  }
   operator workspace_view() const { return {memory.data(), size}; }
   device_memory memory;
   std::size_t size;
 };
+
+// Floats from the first on; waits for the whole device.
+std::vector<float> read(float const* first, std::size_t count) {
+  std::vector<float> values(count);
+  require_cuda(cudaDeviceSynchronize());
+  require_cuda(cudaMemcpy(values.data(), first, count * sizeof(float), cudaMemcpyDeviceToHost));
+  return values;
+}
+std::vector<float> read(device_memory const& memory, std::size_t count) { return read(static_cast<float const*>(memory.data()), count); }
 
 template <class T>
 auto source_of(T const* data, std::size_t n) {
@@ -120,8 +137,8 @@ TEST(arrays_under_noise, one_pattern_in_a_thousand_runs_Long) {
 // --- Segments, in arrays of which each block has more windows than fit into it at a time
 
 // Lengths that leave windows with many chunks, with one, and with one that is nearly as long as two.
-std::vector<int> offsets_of_all_kinds(int n) {
-  std::vector<int> offsets{3};
+std::vector<std::int64_t> offsets_of_all_kinds(std::int64_t n) {
+  std::vector<std::int64_t> offsets{3};
   std::mt19937 random(5);
   while (offsets.back() < n - 5) {
     static constexpr int longest[] = {3, 40, 16, 300, 5000, 4097, 200'000, 1};
@@ -144,8 +161,8 @@ TEST(arrays_segmented, more_windows_than_stages_NotSanitized) {
   zeroed_memory const workspace(segmented_scan_workspace_bytes<float>(n));
   auto const here = make_view(static_cast<float const*>(values.data()), {n});
   auto const there = source_of(static_cast<float const*>(in.data()), n);
-  segments_at const segments(make_view(static_cast<int const*>(offsets.data()), {offsets.size()}));
-  segments_at const segments_there(make_view(static_cast<int const*>(starts.data()), {offsets.size()}));
+  segments_at const segments(source_of(offsets.data(), offsets.size()));
+  segments_at const segments_there(source_of<std::int64_t>(starts.data(), offsets.size()));
   std::vector<float> expected(n);
   auto const results = make_view(expected.data(), {n});
   auto const results_there = make_view(out.data(), {n});
@@ -314,13 +331,69 @@ __global__ void hold(volatile int* release, int* holding) {
   while (*release == 0) __nanosleep(1000);
 }
 
+// Waits until `condition` holds; false after a minute.
+template <class Condition>
+bool within_a_minute(Condition const& condition) {
+  auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Whether all that was put on the stream before the event has ended.
+bool has_ended(cudaEvent_t event) {
+  cudaError_t const status = cudaEventQuery(event);
+  if (status == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  require_cuda(status);
+  return true;
+}
+
+// Holds all multiprocessors but one until it is released. Nothing is launched for the first time, allocated or freed meanwhile: a kernel's
+// first launch loads it, which may wait for all that runs, and so may the others.
+class held_card {
+ public:
+  held_card() {
+    int device = 0, multiprocessors = 0, shared = 0;
+    require_cuda(cudaGetDevice(&device));
+    require_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    require_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    require_cuda(cudaHostAlloc(&words_, 2 * sizeof(int), cudaHostAllocMapped));
+    words_[0] = words_[1] = 0;
+    require_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    require_cuda(cudaFuncSetAttribute(&hold, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    require_cuda(cudaDeviceSynchronize());
+    blocks_ = multiprocessors - 1;
+    hold<<<static_cast<unsigned>(blocks_), 1024, static_cast<std::size_t>(shared), stream_>>>(words_, words_ + 1);
+    require_cuda(cudaGetLastError());
+  }
+  ~held_card() {
+    release();
+    (void)cudaStreamDestroy(stream_);
+    (void)cudaFreeHost(words_);
+  }
+  held_card(held_card const&) = delete;
+  held_card& operator=(held_card const&) = delete;
+
+  bool is_held() const { return *static_cast<int volatile*>(words_ + 1) == blocks_; }
+  void release() {
+    *static_cast<int volatile*>(words_) = 1;
+    (void)cudaStreamSynchronize(stream_);
+  }
+
+ private:
+  int* words_ = nullptr;  // whether to let go, and how many blocks hold
+  cudaStream_t stream_ = nullptr;
+  int blocks_ = 0;
+};
+
 TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
   cuda_place<128> const place;
   auto const stream = place.backend.stream;
-  int device = 0, multiprocessors = 0, shared = 0;
-  require_cuda(cudaGetDevice(&device));
-  require_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  require_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   std::size_t const n = 3'500'003, fewer = 1'000'001;
   auto const values = rounding_values<float>(n, 63);
   auto const expected = oracle_scan(values);
@@ -338,7 +411,7 @@ TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
     segmented_inclusive_scan(place.backend, source, one_segment, array(segmented, n), segmented_space);
     reduce(place.backend, source, static_cast<float*>(sum.data()), reduce_space);
   };
-  launch_all();  // a kernel's first launch loads it, which may wait for all that runs
+  launch_all();  // which loads the kernels
   place.wait();
   for (auto const* memory : {&tiles, &streamed, &segmented, &sum})
     require_cuda(cudaMemset(memory->data(), 0x5A,
@@ -346,46 +419,155 @@ TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
                             : memory == &sum ? sizeof(float)
                                              : n * sizeof(float)));
 
-  int *release = nullptr, *holding = nullptr;
-  require_cuda(cudaHostAlloc(&release, sizeof(int), cudaHostAllocMapped));
-  require_cuda(cudaHostAlloc(&holding, sizeof(int), cudaHostAllocMapped));
-  *release = *holding = 0;
-  cudaStream_t holder = nullptr;
   cudaEvent_t ended = nullptr;
-  require_cuda(cudaStreamCreateWithFlags(&holder, cudaStreamNonBlocking));
   require_cuda(cudaEventCreateWithFlags(&ended, cudaEventDisableTiming));
-  require_cuda(cudaFuncSetAttribute(&hold, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  require_cuda(cudaDeviceSynchronize());
-  hold<<<static_cast<unsigned>(multiprocessors - 1), 1024, static_cast<std::size_t>(shared), holder>>>(release, holding);
-  require_cuda(cudaGetLastError());
-  auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  auto const wait_for = [&](auto const& condition) {
-    while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    return condition();
-  };
-  EXPECT_TRUE(wait_for([&] { return *static_cast<int volatile*>(holding) == multiprocessors - 1; }));
-  // Tiles, streaming blocks, segments and a reduction: one multiprocessor for all of them.
-  launch_all();
-  require_cuda(cudaEventRecord(ended, stream));
-  EXPECT_TRUE(wait_for([&] { return cudaEventQuery(ended) == cudaSuccess; })) << "no progress in a minute";
-  EXPECT_EQ(*static_cast<int volatile*>(holding), multiprocessors - 1);
-  *static_cast<int volatile*>(release) = 1;
-  require_cuda(cudaStreamSynchronize(holder));
+  {
+    held_card const card;
+    EXPECT_TRUE(within_a_minute([&] { return card.is_held(); }));
+    // Tiles, streaming blocks, segments and a reduction: one multiprocessor for all of them.
+    launch_all();
+    require_cuda(cudaEventRecord(ended, stream));
+    EXPECT_TRUE(within_a_minute([&] { return has_ended(ended); })) << "no progress in a minute";
+    EXPECT_TRUE(card.is_held());
+  }
   place.wait();
 
-  auto const read = [](device_memory const& memory, std::size_t size) {
-    std::vector<float> result(size);
-    require_cuda(cudaMemcpy(result.data(), memory.data(), size * sizeof(float), cudaMemcpyDeviceToHost));
-    return result;
-  };
   EXPECT_EQ(bits(read(tiles, fewer)), bits(std::vector<float>(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(fewer))));
   EXPECT_EQ(bits(read(streamed, n)), bits(expected));
   EXPECT_EQ(bits(read(segmented, n)), bits(expected));
   EXPECT_EQ(bits(read(sum, 1)[0]), bits(expected.back()));
   require_cuda(cudaEventDestroy(ended));
-  require_cuda(cudaStreamDestroy(holder));
-  require_cuda(cudaFreeHost(release));
-  require_cuda(cudaFreeHost(holding));
+}
+
+// --- A way back after a launch that was aborted: the workspace is zeroed again
+
+// A launch with a workspace and results of its own.
+struct watched_launch {
+  char const* name;
+  std::vector<float> expected;
+  zeroed_memory workspace;
+  std::function<void(float* results, workspace_view const& workspace)> launch;
+  device_memory results{expected.size() * sizeof(float)};
+  std::vector<unsigned char> midway = {};  // the workspace as a launch left it that was stopped
+
+  void run() const { launch(static_cast<float*>(results.data()), workspace); }
+};
+
+// Whether this is the workspace of a first run that has started, has published something and has not ended.
+bool is_midway(unsigned char const* image, std::size_t bytes) {
+  detail::lookback_header header;
+  std::memcpy(&header, image, sizeof(header));
+  auto const is_used = [](unsigned char byte) { return byte != 0; };
+  return header.runs == 0 && std::any_of(image, image + sizeof(header), is_used) &&
+         std::any_of(image + sizeof(header), image + bytes, is_used);
+}
+
+// Looks at the workspaces through a second stream while the launches crawl over the one multiprocessor that is left to them. (A launch that
+// is really stopped takes the program's memory along.)
+void watch_launches(cudaStream_t stream, std::vector<watched_launch>& launches) {
+  std::size_t most = 0;
+  for (auto const& watched : launches) most = std::max(most, watched.workspace.size);
+  unsigned char* image = nullptr;
+  cudaStream_t onlooker = nullptr;
+  cudaEvent_t ended = nullptr;
+  require_cuda(cudaHostAlloc(&image, most, cudaHostAllocDefault));
+  require_cuda(cudaStreamCreateWithFlags(&onlooker, cudaStreamNonBlocking));
+  require_cuda(cudaEventCreateWithFlags(&ended, cudaEventDisableTiming));
+  auto const start = [&](watched_launch const& watched) {
+    require_cuda(cudaMemsetAsync(watched.workspace.memory.data(), 0, watched.workspace.size, stream));
+    watched.run();
+    require_cuda(cudaEventRecord(ended, stream));
+  };
+  auto const look = [&](watched_launch const& watched) {
+    require_cuda(cudaMemcpyAsync(image, watched.workspace.memory.data(), watched.workspace.size, cudaMemcpyDeviceToHost, onlooker));
+    require_cuda(cudaStreamSynchronize(onlooker));
+  };
+  for (auto const& watched : launches) {  // which loads the kernels
+    start(watched);
+    look(watched);
+  }
+  {
+    held_card const card;
+    EXPECT_TRUE(within_a_minute([&] { return card.is_held(); }));
+    for (auto& watched : launches) {
+      auto const is_seen_midway = [&] {
+        start(watched);
+        bool const ends = within_a_minute([&] {
+          look(watched);
+          if (watched.midway.empty() && is_midway(image, watched.workspace.size)) {
+            watched.midway.assign(image, image + watched.workspace.size);
+          }
+          return has_ended(ended);
+        });
+        return ends && !watched.midway.empty();
+      };
+      EXPECT_TRUE(within_a_minute(is_seen_midway)) << watched.name;
+    }
+  }
+  require_cuda(cudaStreamSynchronize(stream));
+  require_cuda(cudaEventDestroy(ended));
+  require_cuda(cudaStreamDestroy(onlooker));
+  require_cuda(cudaFreeHost(image));
+}
+
+TEST(arrays_abort, a_workspace_that_is_zeroed_again_serves_as_before_NotSanitized) {
+  cuda_place<128> const place;
+  host_backend<> const host;
+  auto const& gpu = place.backend;
+  constexpr std::int64_t n = 8'000'003, fewer = 3'000'001;
+  auto const values = rounding_values<float>(n, 68);
+  auto const offsets = offsets_of_all_kinds(n);
+  auto const in = place.array(values);
+  auto const starts = place.array(offsets);
+  auto const here = source_of(values.data(), n), there = source_of<float>(in.data(), n);
+  segments_at const segments(source_of(offsets.data(), offsets.size()));
+  segments_at const segments_there(source_of<std::int64_t>(starts.data(), offsets.size()));
+  auto const number = static_cast<std::size_t>(segments.count());
+
+  std::vector<float> prefixes(n), prefixes_of_segments(n), sums(number), sum(1);
+  inclusive_scan(host, here, make_view(prefixes.data(), {n}));
+  segmented_inclusive_scan(host, here, segments, make_view(prefixes_of_segments.data(), {n}));
+  segmented_reduce(host, here, segments, make_view(sums.data(), {number}));
+  reduce(host, here, sum.data());
+  std::vector<watched_launch> launches;
+  launches.push_back({"scan of tiles",
+                      {prefixes.begin(), prefixes.begin() + fewer},
+                      zeroed_memory(scan_workspace_bytes<float>(fewer)),
+                      [=](float* results, workspace_view const& workspace) {
+                        inclusive_scan(gpu, slice<0>(there, 0, fewer), make_view(results, {fewer}), workspace);
+                      }});
+  launches.push_back(
+      {"streaming scan", prefixes, zeroed_memory(scan_workspace_bytes<float>(n)),
+       [=](float* results, workspace_view const& workspace) { inclusive_scan(gpu, there, make_view(results, {n}), workspace); }});
+  launches.push_back({"reduction", sum, zeroed_memory(reduce_workspace_bytes<float>()),
+                      [=](float* results, workspace_view const& workspace) { reduce(gpu, there, results, workspace); }});
+  launches.push_back({"segmented scan", prefixes_of_segments, zeroed_memory(segmented_scan_workspace_bytes<float>(n)),
+                      [=](float* results, workspace_view const& workspace) {
+                        segmented_inclusive_scan(gpu, there, segments_there, make_view(results, {n}), workspace);
+                      }});
+  launches.push_back({"segmented reduction", sums, zeroed_memory(segmented_reduce_workspace_bytes<float>(n)),
+                      [=](float* results, workspace_view const& workspace) {
+                        segmented_reduce(gpu, there, segments_there, make_view(results, {number}), workspace);
+                      }});
+  auto const expect_right = [&](watched_launch const& watched) {
+    std::size_t const size = watched.expected.size();
+    // What belongs to no segment is not written.
+    require_cuda(cudaMemset(watched.results.data(), 0, size * sizeof(float)));
+    require_cuda(cudaDeviceSynchronize());
+    watched.run();
+    place.wait();
+    EXPECT_EQ(bits(read(watched.results, size)), bits(watched.expected)) << watched.name;
+  };
+  for (auto const& watched : launches) expect_right(watched);
+  watch_launches(gpu.stream, launches);
+  for (auto& watched : launches) {
+    if (watched.midway.empty()) continue;  // was reported
+    for (int stopped = 0; stopped < 3; ++stopped) {
+      watched.workspace.memory.write(watched.midway);
+      watched.workspace.zero();
+      for (int run = 0; run < 3; ++run) expect_right(watched);
+    }
+  }
 }
 
 // --- Graphs: a replay with other data
