@@ -624,33 +624,69 @@ __global__ void fill_scattered(float* data, std::int64_t n) {
     data[i] = scattered_value{}(i);
 }
 
-// Sampled prefixes of the scan against the reduction of each; some of them, and the ends of all tiles near 2^k, against the host's oracle.
-void check_long_array(std::int64_t n, int samples, std::int64_t oracle_up_to) {
-  cuda_place<128> const place;
+// `n` scattered values on the device.
+struct scattered_array {
+  explicit scattered_array(std::int64_t n) : memory(static_cast<std::size_t>(n) * sizeof(float)) {
+    fill_scattered<<<4096, 256, 0, cudaStreamPerThread>>>(static_cast<float*>(memory.data()), n);
+    require_cuda(cudaGetLastError());
+  }
+  float const* data() const { return static_cast<float const*>(memory.data()); }
+  device_memory memory;
+};
+// The same on the host, from `first` on.
+std::vector<float> scattered_values(std::int64_t first, std::int64_t count) {
+  std::vector<float> values;
+  for (std::int64_t i = first; i < first + count; ++i) values.push_back(scattered_value{}(i));
+  return values;
+}
+
+// Empty, or why a test that needs so much device memory is skipped.
+std::string lacks_memory(std::size_t needed) {
   std::size_t free_bytes = 0, all = 0;
   require_cuda(cudaMemGetInfo(&free_bytes, &all));
-  std::size_t const needed = static_cast<std::size_t>(n) * 2 * sizeof(float) + (std::size_t{1} << 30);
-  if (free_bytes < needed) GTEST_SKIP() << "the card has " << free_bytes << " bytes free of " << needed;
-  device_memory in(static_cast<std::size_t>(n) * sizeof(float)), out(static_cast<std::size_t>(n) * sizeof(float)), sum(sizeof(float));
-  fill_scattered<<<4096, 256, 0, place.backend.stream>>>(static_cast<float*>(in.data()), n);
-  zeroed_memory const scan_space(scan_workspace_bytes<float>(n)), reduce_space(reduce_workspace_bytes<float>());
-  auto const source = make_view(static_cast<float const*>(in.data()), {n});
-  inclusive_scan(place.backend, source, make_view(static_cast<float*>(out.data()), {n}), scan_space);
-  auto const prefix = [&](std::int64_t i) {
-    float value = 0;
-    require_cuda(cudaMemcpyAsync(&value, static_cast<float*>(out.data()) + i, sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
-    place.wait();
-    return value;
-  };
-  integers random(64);
-  for (int k = 0; k < samples; ++k) {
-    std::int64_t const last = k == 0 ? n - 1 : random.below(n);
-    reduce(place.backend, slice<0>(source, 0, last + 1), static_cast<float*>(sum.data()), reduce_space);
-    float total = 0;
-    require_cuda(cudaMemcpyAsync(&total, sum.data(), sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
-    place.wait();
-    ASSERT_EQ(bits(total), bits(prefix(last))) << "prefix " << last << " of " << n;
+  if (free_bytes >= needed) return {};
+  return "the card has " + std::to_string(free_bytes) + " bytes free of " + std::to_string(needed);
+}
+
+// Sums on the device.
+class device_sum {
+ public:
+  float operator()(cuda_place<128> const& place, view<float const, 1> const& source) const {
+    reduce(place.backend, source, static_cast<float*>(sum_.data()), workspace_);
+    return read(sum_, 1)[0];
   }
+
+ private:
+  device_memory sum_{sizeof(float)};
+  zeroed_memory workspace_{reduce_workspace_bytes<float>()};
+};
+
+// Sampled prefixes of the scan, and of a segmented scan of one segment, against the reduction of each; some of them, and the ends of all
+// tiles near 2^k, against the host's oracle.
+void check_long_array(std::int64_t n, int samples, std::int64_t oracle_up_to) {
+  cuda_place<128> const place;
+  auto const size = static_cast<std::size_t>(n);
+  std::size_t const space = std::max(scan_workspace_bytes<float>(n), segmented_scan_workspace_bytes<float>(n));
+  if (auto const why = lacks_memory(size * 2 * sizeof(float) + space + (std::size_t{1} << 28)); !why.empty()) GTEST_SKIP() << why;
+  scattered_array const in(n);
+  device_memory const out(size * sizeof(float));
+  device_sum const sum;
+  zeroed_memory const workspace(space);
+  auto const source = source_of(in.data(), size);
+  auto* const results = static_cast<float*>(out.data());
+  auto const prefix = [&](std::int64_t i) { return read(results + i, 1)[0]; };
+  auto const expect_prefixes = [&](char const* what) {
+    integers random(64);
+    for (int k = 0; k < samples; ++k) {
+      std::int64_t const last = k == 0 ? n - 1 : random.below(n);
+      ASSERT_EQ(bits(sum(place, slice<0>(source, 0, last + 1))), bits(prefix(last))) << what << ", prefix " << last << " of " << n;
+    }
+  };
+  segmented_inclusive_scan(place.backend, source, segments_of_length(n, 1), make_view(results, {n}), workspace);
+  expect_prefixes("one segment");
+  require_cuda(cudaMemset(results, 0x5A, size * sizeof(float)));
+  inclusive_scan(place.backend, source, make_view(results, {n}), workspace);
+  expect_prefixes("scan");
   dyadic_counter<float> counter;
   for (std::int64_t i = 0; i < oracle_up_to; ++i) {
     counter.push(scattered_value{}(i));
@@ -661,6 +697,96 @@ TEST(long_arrays, around_two_to_the_26_Long) {
   for (std::int64_t const n : {(std::int64_t{1} << 26) - 1, std::int64_t{1} << 26, (std::int64_t{1} << 26) + 1})
     check_long_array(n, 1000, n);
 }
-TEST(long_arrays, more_than_two_to_the_32_Long) { check_long_array((std::int64_t{1} << 32) + 4099, 100, 20'000'000); }
+
+constexpr std::int64_t two_to_the_32 = std::int64_t{1} << 32;
+
+TEST(long_arrays, more_than_two_to_the_32_Long) { check_long_array(two_to_the_32 + 4099, 100, 20'000'000); }
+
+// Sampled segments against the host backend.
+TEST(long_arrays, segments_in_more_than_two_to_the_32_Long) {
+  cuda_place<128> const place;
+  host_backend<> const host;
+  constexpr std::int64_t n = two_to_the_32 + 4099;
+  std::size_t const space = segmented_reduce_workspace_bytes<float>(n);
+  if (auto const why = lacks_memory(n * 2 * sizeof(float) + space + (std::size_t{1} << 28)); !why.empty()) GTEST_SKIP() << why;
+  auto const offsets = offsets_of_all_kinds(n);
+  auto const number = static_cast<std::int64_t>(offsets.size()) - 1;
+  scattered_array const in(n);
+  device_memory const out(n * sizeof(float));
+  zeroed_memory const workspace(space);
+  auto const starts = place.array(offsets);
+  auto const sums = place.array(std::vector<float>(offsets.size() - 1));
+  auto* const results = static_cast<float*>(out.data());
+  auto const source = source_of(in.data(), n);
+  segments_at const segments(source_of<std::int64_t>(starts.data(), offsets.size()));
+  segmented_reduce(place.backend, source, segments, make_view(sums.data(), {number}), workspace);
+  auto const all_sums = sums.values();
+
+  auto const begin_of = [&](std::int64_t segment) { return offsets[static_cast<std::size_t>(segment)]; };
+  // The first and the last, those that have 2^31 and 2^32, and some others; none is empty.
+  std::vector<std::int64_t> samples{0, number - 1};
+  for (std::int64_t const position : {two_to_the_32 / 2, two_to_the_32 - 1, two_to_the_32})
+    samples.push_back(std::upper_bound(offsets.begin(), offsets.end(), position) - offsets.begin() - 1);
+  integers random(65);
+  while (samples.size() < 1000) {
+    std::int64_t const k = random.below(number);
+    if (begin_of(k) < begin_of(k + 1)) samples.push_back(k);
+  }
+  // expected(values, scanned) of a segment, on the host.
+  auto const expect_segments = [&](char const* what, auto const& expected) {
+    for (std::int64_t const k : samples) {
+      std::int64_t const first = begin_of(k), length = begin_of(k + 1) - first;
+      auto const values = scattered_values(first, length);
+      std::vector<float> scanned(values.size());
+      expected(source_of(values.data(), values.size()), make_view(scanned.data(), {length}));
+      ASSERT_EQ(bits(read(results + first, values.size())), bits(scanned)) << what << ", segment " << k << " from " << first << " on";
+    }
+  };
+  segmented_inclusive_scan(place.backend, source, segments, make_view(results, {n}), workspace);
+  expect_segments("inclusive", [&](auto const& values, auto const& scanned) { inclusive_scan(host, values, scanned); });
+  for (std::int64_t const k : samples) {
+    ASSERT_EQ(bits(all_sums[static_cast<std::size_t>(k)]), bits(read(results + begin_of(k + 1) - 1, 1)[0])) << "sum of segment " << k;
+  }
+  segmented_exclusive_scan<gpu_to_gpu, backward>(place.backend, source, segments, make_view(results, {n}), 0.5f, workspace);
+  expect_segments("exclusive, backward",
+                  [&](auto const& values, auto const& scanned) { exclusive_scan<gpu_to_gpu, backward>(host, values, scanned, 0.5f); });
+  // One segment that is nearly all.
+  auto const ends = place.array(std::vector<std::int64_t>{7, n - 3});
+  segmented_reduce(place.backend, source, segments_at(source_of<std::int64_t>(ends.data(), 2)), make_view(sums.data(), {1}), workspace);
+  place.wait();
+  EXPECT_EQ(bits(device_sum{}(place, slice<0>(source, 7, n - 10))), bits(sums.values()[0]));
+}
+
+// Segments of 64 rows, sampled, and one of all rows.
+TEST(long_arrays, rows_of_more_than_two_to_the_32_elements_Long) {
+  cuda_place<128> const place;
+  constexpr std::int64_t columns = 128, rows = two_to_the_32 / columns + 64, number = rows / 64;
+  std::size_t const space = segmented_reduce_workspace_bytes<float>(rows, columns);
+  constexpr std::size_t bytes = rows * columns * sizeof(float);
+  if (auto const why = lacks_memory(bytes + bytes / 64 + space + (std::size_t{1} << 28)); !why.empty()) GTEST_SKIP() << why;
+  scattered_array const in(rows * columns);
+  device_memory const out(bytes / 64);
+  device_sum const sum;
+  zeroed_memory const workspace(space);
+  auto const source = make_view(in.data(), {rows, columns});
+  auto* const results = static_cast<float*>(out.data());
+  segmented_reduce(place.backend, source, segments_of_length(64, number), make_view(results, {number, columns}), workspace);
+  integers random(66);
+  for (int sample = 0; sample < 200; ++sample) {
+    std::int64_t const k = sample == 0 ? number - 1 : random.below(number);
+    auto const values = scattered_values(k * 64 * columns, 64 * columns);
+    std::vector<float> expected;
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::vector<float> list;
+      for (std::size_t row = 0; row < 64; ++row) list.push_back(values[row * columns + c]);
+      expected.push_back(dyadic_sum(list));
+    }
+    ASSERT_EQ(bits(read(results + k * columns, columns)), bits(expected)) << "rows from " << k * 64 << " on";
+  }
+  segmented_reduce(place.backend, source, segments_of_length(rows, 1), make_view(results, {1, columns}), workspace);
+  auto const all = read(results, columns);
+  for (std::int64_t const c : {0, 77, 127})
+    EXPECT_EQ(bits(sum(place, column(source, c))), bits(all[static_cast<std::size_t>(c)])) << "column " << c;
+}
 
 }  // namespace
