@@ -173,6 +173,31 @@ def reduce_tables(result):
                 for case in cases
             ],
         )
+    other = [case for case in cases_of(result, "array") if case.time("tessera_reduce_misaligned") is not None]
+    if other:
+        yield ""
+        yield "From one element past an aligned address; and of every second element, which CUB reads by an iterator:"
+        yield ""
+        yield from table(
+            ["", "CUB, misaligned", "**tessera, misaligned**", "to CUB", "tessera to itself, aligned"]
+            + ["CUB, every second", "**tessera, every second**", "to CUB", "tessera to itself, dense"],
+            [
+                [
+                    f"{case['type']} {case.size}",
+                    *(
+                        text
+                        for layout in ("misaligned", "strided")
+                        for text in (
+                            case.text(f"cub_reduce_{layout}"),
+                            case.text(f"tessera_reduce_{layout}", strong=True),
+                            case.ratio(f"tessera_reduce_{layout}", f"cub_reduce_{layout}"),
+                            case.ratio(f"tessera_reduce_{layout}", "tessera_reduce"),
+                        )
+                    ),
+                ]
+                for case in other
+            ],
+        )
     yield ""
     yield method(result)
 
