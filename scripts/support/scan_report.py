@@ -240,6 +240,26 @@ def segmented_tables(result):
             for case in cases
         ],
     )
+    rows = cases_of(result, "rows")
+    if rows:
+        yield ""
+        yield "Rows of columns, by offsets; beside a copy of the rows and CUB's reduction of all their elements to one sum, which reads them:"
+        yield ""
+        yield from table(
+            ["reduction of rows of f32", "copy", "CUB, one sum", "**segments of rows**", "to copy", "to one sum", "TB/s"],
+            [
+                [
+                    case["name"].removeprefix("rows f32 "),
+                    case.text("copy"),
+                    case.text("cub_reduce"),
+                    case.text("tessera_rows", strong=True),
+                    case.ratio("tessera_rows", "copy"),
+                    case.ratio("tessera_rows", "cub_reduce"),
+                    number(case.terabytes("tessera_rows", 1 + case["segments"] / case["rows"]), 2),
+                ]
+                for case in rows
+            ],
+        )
     yield ""
     yield method(result)
 
