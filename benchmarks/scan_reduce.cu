@@ -84,4 +84,6 @@ bool run(options const& chosen) {
 }  // namespace
 }  // namespace benchmark
 
-int main(int count, char** arguments) { return benchmark::run_program(count, arguments, benchmark::program, benchmark::run); }
+int main(int count, char** arguments) {
+  return benchmark::run_program(count, arguments, benchmark::program, benchmark::run, benchmark::missing_gpu);
+}
