@@ -247,7 +247,7 @@ def segmented_tables(result):
     rows = cases_of(result, "rows")
     if rows:
         yield ""
-        yield "Rows of columns, by offsets; beside a copy of the rows and CUB's reduction of all their elements to one sum, which reads them:"
+        yield "Rows of columns, by offsets; beside a copy of the rows, and CUB's reduction of all their elements to one sum, for reading them:"
         yield ""
         yield from table(
             ["reduction of rows of f32", "copy", "CUB, one sum", "**segments of rows**", "to copy", "to one sum", "TB/s"],
@@ -356,8 +356,8 @@ def torch_table(result, ours):
 
 def host_table(result):
     yield (
-        f"**{result['device']}**, {result['threads']} threads, compiled by {result['compiler']}, {built(result)}; load of the machine before it began: "
-        f"{result['load']:.1f}. Milliseconds; M is 2^20."
+        f"**{result['device']}**, {result['threads']} threads, compiled by {result['compiler']}, {built(result)}; "
+        f"load of the machine before it began: {result['load']:.1f}. Milliseconds; M is 2^20."
     )
     yield ""
     yield from table(
