@@ -15,6 +15,7 @@
 #include "scan_reduce/blocks.hpp"
 #include "scan_reduce/contest.cuh"
 #include "scan_reduce/patterns.hpp"
+#include "scan_reduce/rows.hpp"
 #include "scan_reduce/segmented.hpp"
 #include "support/environment.cuh"
 #include "support/options.hpp"
@@ -57,7 +58,7 @@ void write_times(json_writer& json, session const& s) {
 bool run_times(options const& chosen, environment const& here, cudaStream_t stream) {
   session s{stream, chosen, here.multiprocessors};
   for (auto const measure : {measure_arrays<float>, measure_arrays<double>, measure_arrays<__half>, measure_arrays<std::int32_t>,
-                             measure_arrays<std::int64_t>, measure_segments, measure_blocks}) {
+                             measure_arrays<std::int64_t>, measure_segments, measure_rows, measure_blocks}) {
     measure(s);
     // After each part: a run that is cut off leaves what it has.
     if (!chosen.json.empty()) {
@@ -83,4 +84,6 @@ bool run(options const& chosen) {
 }  // namespace
 }  // namespace benchmark
 
-int main(int count, char** arguments) { return benchmark::run_program(count, arguments, benchmark::program, benchmark::run); }
+int main(int count, char** arguments) {
+  return benchmark::run_program(count, arguments, benchmark::program, benchmark::run, benchmark::missing_gpu);
+}

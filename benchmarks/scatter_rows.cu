@@ -86,9 +86,7 @@ measurement measure(cudaStream_t stream, replay_plan const& plan, scatter_case c
   device_array<float> destination{std::span(initial)};
   {
     device_array<float> target(values.size());
-    m.cells[copy].time = time_replays(stream, plan, [&] {
-      copy_by_kernel(stream, device_values, target.data(), 4 * elements);
-    });
+    m.cells[copy].time = time_replays(stream, plan, [&] { copy_by_kernel(stream, device_values, target.data(), 4 * elements); });
     m.cells[copy].fault = compare_bits(values, target.download());
   }
 
@@ -163,5 +161,5 @@ bool run(options const& chosen) {
 
 int main(int count, char** arguments) {
   constexpr benchmark::program_description program{"tessera_benchmarks", "a sixteenth of the data and few replays"};
-  return benchmark::run_program(count, arguments, program, benchmark::run);
+  return benchmark::run_program(count, arguments, program, benchmark::run, benchmark::missing_gpu);
 }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -19,6 +21,7 @@
 #include <tessera/device/host_reduce.hpp>
 #include <tessera/device/host_scan.hpp>
 #include <tessera/half.hpp>
+#include <tessera/source.hpp>
 #include <tessera/tessera.cuh>
 
 #include "../support/cases.hpp"
@@ -58,6 +61,27 @@ struct add_as_floats {
   __host__ __device__ float operator()(float a, float b) const { return a + b; }
 };
 
+// Every second element, for CUB.
+template <class T>
+struct every_second {
+  T const* elements;
+  __host__ __device__ T operator()(std::int64_t i) const { return elements[2 * i]; }
+};
+
+// The sum of the elements first, first + step, ... by the host backend.
+template <class T>
+struct element_at {
+  std::uint64_t seed;
+  std::int64_t first, step;
+  T operator()(std::int64_t i) const { return random_element<T>::of(random_bits(seed, static_cast<std::uint64_t>(first + i * step))); }
+};
+template <class T>
+T sum_on_host(element_at<T> const& elements, std::int64_t count) {
+  T sum{};
+  tessera::reduce(tessera::host_backend<>{}, tessera::transformed(elements, tessera::counting(std::int64_t{0}, count)), &sum);
+  return sum;
+}
+
 // Results of the host backend for the first elements and, backward, for the last.
 template <class T>
 struct expected_scans {
@@ -87,15 +111,16 @@ struct expected_scans {
 template <class T>
 class array_case {
  public:
-  array_case(session& s, std::int64_t count, bool misaligned)
+  // `other_layouts`: also from a misaligned address, and of every second element.
+  array_case(session& s, std::int64_t count, bool other_layouts)
       : session_(s),
         stream_(s.stream),
         count_(count),
-        misaligned_(misaligned),
-        in_(static_cast<std::size_t>(count) + 1),
+        other_layouts_(other_layouts),
+        in_(static_cast<std::size_t>(other_layouts ? 2 * count : count + 1)),
         out_(static_cast<std::size_t>(count) + 1),
         expected_(count, seed_) {
-    make_elements(stream_, in_.data(), count + 1, seed_);
+    make_elements(stream_, in_.data(), static_cast<std::int64_t>(in_.size()), seed_);
     check(cudaStreamSynchronize(stream_), "random elements");
   }
 
@@ -107,9 +132,12 @@ class array_case {
         "copy", [=, this] { copy_by_kernel(stream_, in_.data(), out_.data(), bytes); },
         [this] { return compare_bits<T>(download(in_.data(), expected_.checked), download(out_.data(), expected_.checked)); });
     add_scans(c);
-    if (misaligned_) add_misaligned(c);
+    if (other_layouts_) add_misaligned(c);
     add_reductions(c);
-    if constexpr (std::floating_point<T>) add_levels(c);
+    if constexpr (std::floating_point<T>) {
+      if (other_layouts_) add_reductions_of_other_layouts(c);
+      add_levels(c);
+    }
     case_result result{"array", name, {{"type", element_type<T>::name}}, {{"count", count_}, {"element_bytes", std::int64_t{sizeof(T)}}}};
     c.run(result);
     session_.take(std::move(result));
@@ -189,21 +217,16 @@ class array_case {
     T const* const in = in_.data();
     T* const out = out_.data();
     cudaStream_t const stream = stream_;
-    auto const near_sum = [this] { return sum_is_near(download(out_.data(), 1)[0]); };
+    auto const near_sum = [this] { return is_near(sum_of_all_); };
     c.add("cub_reduce",
           with_storage([=](void* memory, std::size_t& bytes) { return cub::DeviceReduce::Sum(memory, bytes, in, out, n, stream); }),
           near_sum);
-    c.add("tessera_reduce",
-          with_workspace(tessera::reduce_workspace_bytes<accumulator>(),
-                         [=, count = count_](tessera::workspace_view const& workspace) {
-                           tessera::reduce(tessera::cuda_backend{stream}, array(in, count), out, workspace);
-                         }),
-          [this] {
-            T const sum = download(out_.data(), 1)[0];
-            std::string const fault = is_sum_of_all(sum);
-            if (!fault.empty() || count_ > expected_.checked) return fault;
-            return compare_bits<T>(std::span<T const>(&expected_.sum, 1), std::span<T const>(&sum, 1));
-          });
+    c.add("tessera_reduce", tessera_reduce(array(in, count_)), [this] {
+      T const sum = download(out_.data(), 1)[0];
+      std::string const fault = is_sum_of_all(sum);
+      if (!fault.empty() || count_ > expected_.checked) return fault;
+      return compare_bits<T>(std::span<T const>(&expected_.sum, 1), std::span<T const>(&sum, 1));
+    });
     if constexpr (std::is_same_v<T, __half>) {
       c.add("cub_reduce_float", with_storage([=](void* memory, std::size_t& bytes) {
               return cub::DeviceReduce::Reduce(memory, bytes, in, out, n, add_as_floats{}, 0.0f, stream);
@@ -212,9 +235,38 @@ class array_case {
     }
   }
 
-  std::string sum_is_near(T sum) const {
+  // Elements 1 .. count; elements 0, 2 .. 2 count - 2.
+  void add_reductions_of_other_layouts(contest& c) {
+    int const n = static_cast<int>(count_);
+    T const* const in = in_.data();
+    T* const out = out_.data();
+    cudaStream_t const stream = stream_;
+    auto const add_pair = [&](std::string const& layout, auto const& of_cub, tessera::view<T const, 1> const& ours, T expected) {
+      c.add("cub_reduce_" + layout,
+            with_storage([=](void* memory, std::size_t& bytes) { return cub::DeviceReduce::Sum(memory, bytes, of_cub, out, n, stream); }),
+            [=, this] { return is_near(expected); });
+      c.add("tessera_reduce_" + layout, tessera_reduce(ours), [=, this] {
+        T const sum = download(out_.data(), 1)[0];
+        return compare_bits<T>(std::span<T const>(&expected, 1), std::span<T const>(&sum, 1));
+      });
+    };
+    add_pair("misaligned", in + 1, array(in + 1, count_), sum_on_host(element_at<T>{seed_, 1, 1}, count_));
+    add_pair("strided", thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), every_second<T>{in}),
+             tessera::make_view(in, {count_}, {2 * std::int64_t{sizeof(T)}}), sum_on_host(element_at<T>{seed_, 0, 2}, count_));
+  }
+
+  contest::work tessera_reduce(tessera::view<T const, 1> const& in) const {
+    return with_workspace(tessera::reduce_workspace_bytes<accumulator>(),
+                          [=, out = out_.data(), stream = stream_](tessera::workspace_view const& workspace) {
+                            tessera::reduce(tessera::cuda_backend{stream}, in, out, workspace);
+                          });
+  }
+
+  // Whether the sum at the output is `expected` within a bound.
+  std::string is_near(T expected) const {
+    T const sum = download(out_.data(), 1)[0];
     double const all = expected_.magnitudes.back() * static_cast<double>(count_) / static_cast<double>(expected_.checked);
-    return compare_sums<T>(std::span<T const>(&sum_of_all_, 1), std::span<T const>(&sum, 1), std::span<double const>(&all, 1), count_);
+    return compare_sums<T>(std::span<T const>(&expected, 1), std::span<T const>(&sum, 1), std::span<double const>(&all, 1), count_);
   }
 
   void add_levels(contest& c) {
@@ -224,7 +276,7 @@ class array_case {
       } else if (call.operation == level_operation::scan) {
         c.add(call.name, call.work, [this] { return near(expected_.inclusive, out_.data()); });
       } else {
-        c.add(call.name, call.work, [this] { return sum_is_near(download(out_.data(), 1)[0]); });
+        c.add(call.name, call.work, [this] { return is_near(sum_of_all_); });
       }
     }
   }
@@ -232,7 +284,7 @@ class array_case {
   session& session_;
   cudaStream_t stream_;
   std::int64_t count_;
-  bool misaligned_;
+  bool other_layouts_;
   device_array<T> in_, out_;
   expected_scans<T> expected_;
   T sum_of_all_{};  // by our scan, which is checked first
@@ -240,10 +292,8 @@ class array_case {
 
 template <class T>
 void measure_arrays(session& s) {
-  constexpr bool also_most = std::is_same_v<T, float> || std::is_same_v<T, __half>;
   std::vector<std::int64_t> sizes{1 << 10, 1 << 16, 1 << 20};
-  if (!s.chosen.quick) sizes.insert(sizes.end(), {1 << 24, 1 << 26, 1 << 28});
-  if (!s.chosen.quick && also_most) sizes.push_back(1 << 30);
+  if (!s.chosen.quick) sizes.insert(sizes.end(), {1 << 24, 1 << 26, 1 << 28, 1 << 30});
   for (std::int64_t const count : sizes) {
     std::string const name = std::string(element_type<T>::name) + " " + short_number(count);
     if (!s.wanted(name)) continue;
@@ -253,9 +303,9 @@ void measure_arrays(session& s) {
       std::printf("%s: left out, there are only %zu MiB of device memory\n", name.c_str(), available >> 20);
       continue;
     }
-    bool const misaligned =
-        std::is_same_v<T, float> ? count == 1 << 16 || count == 1 << 20 || count == 1 << 26 : std::is_same_v<T, double> && count == 1 << 26;
-    array_case<T>(s, count, misaligned).run(name);
+    bool const other_layouts = (std::is_same_v<T, float> && (count == 1 << 16 || count == 1 << 20 || count == 1 << 26)) ||
+                               (std::is_same_v<T, double> && count == 1 << 26);
+    array_case<T>(s, count, other_layouts).run(name);
   }
 }
 

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,31 +14,10 @@
 
 #include "../support/device_array.cuh"
 #include "../support/graph_timer.cuh"
-#include "../support/json_writer.hpp"
 #include "../support/options.hpp"
+#include "case_result.hpp"
 
 namespace benchmark {
-
-// A time, or why there is none.
-struct figure {
-  std::string name;
-  std::optional<timing> time;
-  std::string fault;   // the result was wrong, or it failed
-  std::string absent;  // it does not exist
-};
-
-struct case_result {
-  std::string group, name;
-  std::vector<std::pair<std::string, std::string>> texts = {};
-  std::vector<std::pair<std::string, std::int64_t>> numbers = {};
-  std::string unit = "milliseconds";
-  int launches_per_graph = 0;
-  std::vector<figure> figures = {};
-
-  bool wrong() const {
-    return std::any_of(figures.begin(), figures.end(), [](figure const& f) { return !f.fault.empty(); });
-  }
-};
 
 // One case: whoever is added is checked, then all are captured and replayed in turns, then checked again.
 class contest {
@@ -58,7 +35,7 @@ class contest {
   void absent(std::string name, std::string why) { rivals_.push_back({std::move(name), {}, {}, 1, std::move(why)}); }
 
   void run(case_result& result) {
-    result.launches_per_graph = plan_.launches_per_graph;
+    result.numbers.push_back({"launches_per_graph", plan_.launches_per_graph});
     std::vector<std::unique_ptr<captured_launches>> graphs(rivals_.size());
     std::vector<std::vector<double>> times(rivals_.size());
     for (std::size_t i = 0; i < rivals_.size(); ++i) {
@@ -138,49 +115,9 @@ struct session {
   }
 
   void take(case_result result) {
-    std::printf("%s (%s)\n", result.name.c_str(), result.unit.c_str());
-    for (figure const& f : result.figures) {
-      if (!f.fault.empty()) {
-        std::printf("    %-32s WRONG: %s\n", f.name.c_str(), f.fault.c_str());
-      } else if (f.time) {
-        std::printf("    %-32s %10.4f  (%.4f .. %.4f)\n", f.name.c_str(), f.time->median, f.time->least, f.time->most);
-      } else {
-        std::printf("    %-32s none: %s\n", f.name.c_str(), f.absent.c_str());
-      }
-    }
-    std::fflush(stdout);
+    print(result);
     results.push_back(std::move(result));
   }
 };
-
-inline void write_case(json_writer& json, case_result const& result) {
-  json.begin(nullptr, '{');
-  json.text("group", result.group);
-  json.text("name", result.name);
-  for (auto const& [name, text] : result.texts) json.text(name.c_str(), text);
-  for (auto const& [name, number] : result.numbers) json.integer(name.c_str(), number);
-  json.integer("launches_per_graph", result.launches_per_graph);
-  json.begin(result.unit.c_str(), '{');
-  for (figure const& f : result.figures) {
-    if (!f.time) continue;
-    json.begin(f.name.c_str(), '{');
-    json.number("median", f.time->median);
-    json.number("least", f.time->least);
-    json.number("most", f.time->most);
-    json.end('}');
-  }
-  json.end('}');
-  json.begin("absent", '{');
-  for (figure const& f : result.figures) {
-    if (!f.absent.empty()) json.text(f.name.c_str(), f.absent);
-  }
-  json.end('}');
-  json.begin("faults", '[');
-  for (figure const& f : result.figures) {
-    if (!f.fault.empty()) json.text(nullptr, f.name + ": " + f.fault);
-  }
-  json.end(']');
-  json.end('}');
-}
 
 }  // namespace benchmark

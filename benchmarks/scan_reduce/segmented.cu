@@ -1,10 +1,8 @@
 #include "segmented.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <cub/device/device_reduce.cuh>
@@ -22,37 +20,13 @@
 #include "../support/copy_kernel.cuh"
 #include "calls.cuh"
 #include "expected.hpp"
+#include "segment_patterns.hpp"
 
 namespace benchmark {
 namespace {
 
-constexpr std::uint64_t seed = 5, order_seed = 6;
+constexpr std::uint64_t seed = 5;
 constexpr std::int64_t checked_on_host = 1 << 20;
-
-enum class layout { equal, one, zipf };
-
-// Where the segments of `count` elements begin, and the end: none is empty.
-std::vector<int> offsets_of(layout which, std::int64_t count) {
-  if (which == layout::one) return {0, static_cast<int>(count)};
-  std::int64_t const segments = count / 64;
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(segments), 64);
-  if (which == layout::zipf) {
-    // Segment r has an element and a share of the others in proportion to 1 / (r + 1); in random order.
-    double whole = 0;
-    for (std::int64_t r = 0; r < segments; ++r) whole += 1 / static_cast<double>(r + 1);
-    std::int64_t rest = count;
-    for (std::int64_t r = segments - 1; r > 0; --r) {
-      std::int64_t& length = lengths[static_cast<std::size_t>(r)];
-      length = 1 + static_cast<std::int64_t>(static_cast<double>(count - segments) / whole / static_cast<double>(r + 1));
-      rest -= length;
-    }
-    lengths[0] = rest;
-    for (std::size_t r = lengths.size() - 1; r > 0; --r) std::swap(lengths[r], lengths[random_bits(order_seed, r) % (r + 1)]);
-  }
-  std::vector<int> offsets{0};
-  for (std::int64_t const length : lengths) offsets.push_back(offsets.back() + static_cast<int>(length));
-  return offsets;
-}
 
 __global__ void mark_segments(int const* offsets, int segments, int* keys, std::uint8_t* flags, int count) {
   int const i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -79,11 +53,11 @@ __global__ void count_other_sums(unsigned const* prefixes, int const* offsets, u
 
 class segmented_case {
  public:
-  segmented_case(session& s, layout which, std::int64_t count)
+  segmented_case(session& s, segment_pattern const& pattern, std::int64_t count)
       : session_(s),
         stream_(s.stream),
         count_(count),
-        host_offsets_(offsets_of(which, count)),
+        host_offsets_(offsets_of(pattern, count)),
         segments_(static_cast<int>(host_offsets_.size()) - 1),
         in_(size()),
         out_(size()),
@@ -240,17 +214,14 @@ class segmented_case {
 }  // namespace
 
 void measure_segments(session& s) {
-  std::vector<std::int64_t> sizes{1 << 20};
-  if (!s.chosen.quick) sizes.push_back(1 << 26);
-  for (std::int64_t const count : sizes) {
-    for (layout const which : {layout::equal, layout::one, layout::zipf}) {
-      std::string const segments = which == layout::one    ? "one segment"
-                                   : which == layout::zipf ? short_number(count / 64) + " segments by Zipf"
-                                                           : short_number(count / 64) + " segments of 64";
-      std::string const name = "segmented f32 " + short_number(count) + ", " + segments;
-      if (s.wanted(name)) segmented_case(s, which, count).run(name);
+  auto const measure = [&](std::int64_t count, std::vector<segment_pattern> const& patterns) {
+    for (segment_pattern const& pattern : patterns) {
+      std::string const name = "segmented f32 " + short_number(count) + ", " + name_of(pattern, count);
+      if (s.wanted(name)) segmented_case(s, pattern, count).run(name);
     }
-  }
+  };
+  measure(1 << 20, {{64}, {1 << 20}, {64, true}});
+  if (!s.chosen.quick) measure(1 << 26, {{8}, {64}, {1000}, {1 << 26}, {64, true}});
 }
 
 }  // namespace benchmark

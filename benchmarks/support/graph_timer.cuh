@@ -1,12 +1,12 @@
 // Timing by replays of CUDA graphs, so that the launches of the host are not in the figures.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include <cuda_runtime.h>
 
 #include "device_array.cuh"
+#include "timing.hpp"
 
 namespace benchmark {
 
@@ -18,16 +18,6 @@ struct replay_plan {
   // How often time_replays does it in all.
   int total() const { return 1 + launches_per_graph * (warm_up_replays + replays); }
 };
-
-// Milliseconds of one launch: each figure is a replay's time by its launches.
-struct timing {
-  double median, least, most;
-};
-
-inline timing timing_of(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], times.front(), times.back()};
-}
 
 // Launches of some work as a graph, to be replayed on the stream that they were captured on.
 class captured_launches {
@@ -78,7 +68,8 @@ class captured_launches {
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-// Times `work`, which puts its work on `stream`: once as it is (which loads the kernels), then captured. Throws for any error of CUDA.
+// Times a launch of `work`, which puts its work on `stream`: once as it is (which loads the kernels), then captured; each replay's time by
+// its launches. Throws for any error of CUDA.
 template <class Work>
 timing time_replays(cudaStream_t stream, replay_plan const& plan, Work const& work) {
   work();

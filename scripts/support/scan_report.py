@@ -64,6 +64,10 @@ class Case:
         time = self.time(name)
         return None if not time else passes * self.case["count"] * self.case["element_bytes"] / time * 1e-9
 
+    def gigabytes(self, name, passes):
+        rate = self.terabytes(name, passes)
+        return None if rate is None else 1000 * rate
+
     @property
     def size(self):
         return short_number(self.case["count"])
@@ -173,6 +177,31 @@ def reduce_tables(result):
                 for case in cases
             ],
         )
+    other = [case for case in cases_of(result, "array") if case.time("tessera_reduce_misaligned") is not None]
+    if other:
+        yield ""
+        yield "From one element past an aligned address; and of every second element, which CUB reads by an iterator:"
+        yield ""
+        yield from table(
+            ["", "CUB, misaligned", "**tessera, misaligned**", "to CUB", "tessera to itself, aligned"]
+            + ["CUB, every second", "**tessera, every second**", "to CUB", "tessera to itself, dense"],
+            [
+                [
+                    f"{case['type']} {case.size}",
+                    *(
+                        text
+                        for layout in ("misaligned", "strided")
+                        for text in (
+                            case.text(f"cub_reduce_{layout}"),
+                            case.text(f"tessera_reduce_{layout}", strong=True),
+                            case.ratio(f"tessera_reduce_{layout}", f"cub_reduce_{layout}"),
+                            case.ratio(f"tessera_reduce_{layout}", "tessera_reduce"),
+                        )
+                    ),
+                ]
+                for case in other
+            ],
+        )
     yield ""
     yield method(result)
 
@@ -215,6 +244,26 @@ def segmented_tables(result):
             for case in cases
         ],
     )
+    rows = cases_of(result, "rows")
+    if rows:
+        yield ""
+        yield "Rows of columns, by offsets; beside a copy of the rows, and CUB's reduction of all their elements to one sum, for reading them:"
+        yield ""
+        yield from table(
+            ["reduction of rows of f32", "copy", "CUB, one sum", "**segments of rows**", "to copy", "to one sum", "TB/s"],
+            [
+                [
+                    case["name"].removeprefix("rows f32 "),
+                    case.text("copy"),
+                    case.text("cub_reduce"),
+                    case.text("tessera_rows", strong=True),
+                    case.ratio("tessera_rows", "copy"),
+                    case.ratio("tessera_rows", "cub_reduce"),
+                    number(case.terabytes("tessera_rows", 1 + case["segments"] / case["rows"]), 2),
+                ]
+                for case in rows
+            ],
+        )
     yield ""
     yield method(result)
 
@@ -305,6 +354,38 @@ def torch_table(result, ours):
     yield from table(["inclusive", "`torch.cumsum`", "launched by", "**tessera**, of the run above", "to `torch.cumsum`"], rows)
 
 
+def host_table(result):
+    yield (
+        f"**{result['device']}**, {result['threads']} threads, compiled by {result['compiler']}, {built(result)}; "
+        f"load of the machine before it began: {result['load']:.1f}. Milliseconds; M is 2^20."
+    )
+    yield ""
+    yield from table(
+        ["f32", "copy", "`std::inclusive_scan`", "**tessera inclusive**", "to std", "to copy", "GB/s"]
+        + ["`std::reduce`", "**tessera reduce**", "to std", "to copy", "GB/s"],
+        [
+            [
+                case.size,
+                case.text("copy", 2),
+                *(
+                    text
+                    for standard, ours, passes in (("std_inclusive_scan", "tessera_inclusive", 2), ("std_reduce", "tessera_reduce", 1))
+                    for text in (
+                        case.text(standard, 2),
+                        case.text(ours, 2, strong=True),
+                        case.ratio(ours, standard),
+                        case.ratio(ours, "copy"),
+                        number(case.gigabytes(ours, passes), 1),
+                    )
+                ),
+            ]
+            for case in cases_of(result, "host")
+        ],
+    )
+    yield ""
+    yield f"All columns of a row in turns, in one run; median of {result['rounds']} rounds after {result['warm_up_rounds']} to warm up."
+
+
 def pattern_text(result):
     """The picture of docs/scan.md and what it says in words."""
     scans = {scan["name"]: scan for scan in result["scans"]}
@@ -351,11 +432,11 @@ def speed_picture(result, what, series):
     shown = [(name, cases_of(result, "array", type=name)) for name in TYPES]
     shown = [(name, cases) for name, cases in shown if cases]
     rates = [
-        1000 * rate
+        rate
         for _, cases in shown
         for case in cases
         for _, figure, passes, *_ in series
-        if (rate := case.terabytes(figure, passes)) is not None
+        if (rate := case.gigabytes(figure, passes)) is not None
     ]
     columns, panel_width, panel_height = 3, 300, 240
     rows = -(-len(shown) // columns)
@@ -371,7 +452,7 @@ def speed_picture(result, what, series):
         y = svg.Axis(least, most, top + panel_height - 86, top, ticks, logarithmic=True)
         svg.draw_frame(picture, x, y, name, "GB/s" if place % columns == 0 else "", "elements" if place + columns >= len(shown) else "")
         for _, figure, passes, role, shape, dash in series:
-            points = [(x(c["count"]), y(1000 * rate)) for c in cases if (rate := c.terabytes(figure, passes)) is not None]
+            points = [(x(c["count"]), y(rate)) for c in cases if (rate := c.gigabytes(figure, passes)) is not None]
             if not points:
                 continue
             picture.line(points, role, 2, dash)
@@ -425,7 +506,7 @@ def pattern_picture(result):
 
 def sections(results):
     """Marker names and their lines; nothing where nothing was measured."""
-    text = {name: [] for name in ("scan", "reduce", "segmented", "block", "levels", "torch", "scan_patterns")}
+    text = {name: [] for name in ("scan", "reduce", "segmented", "block", "levels", "torch", "host", "scan_patterns")}
 
     def add(name, lines):
         text[name] += ([""] if text[name] else []) + list(lines)
@@ -441,6 +522,8 @@ def sections(results):
         elif result["program"] == "torch_cumsum":
             same = [r for r in results if r["program"] == "scan_reduce" and not r["levels"] and r["device"] == result["device"]]
             add("torch", torch_table(result, same[0] if same else None))
+        elif result["program"] == "scan_reduce_host":
+            add("host", host_table(result))
         elif result["program"] == "scan_patterns":
             add("scan_patterns", pattern_text(result))
     return text

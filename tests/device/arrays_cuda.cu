@@ -1,6 +1,8 @@
 // Array operations on the GPU: one pattern in many runs under noise that makes CUB's scan vary, progress beside a kernel that holds the
-// card, long arrays, and graph replay.
+// card, a way back after an aborted launch, long arrays, and graph replay.
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <random>
 #include <thread>
@@ -13,6 +15,8 @@
 #include <tessera/device/cuda_reduce.cuh>
 #include <tessera/device/cuda_scan.cuh>
 #include <tessera/device/cuda_segmented.cuh>
+#include <tessera/device/host_reduce.hpp>
+#include <tessera/device/host_scan.hpp>
 #include <tessera/device/host_segmented.hpp>
 #include <tessera/verify/noise.cuh>
 #include <tessera/verify/repeat.hpp>
@@ -27,11 +31,24 @@ using namespace testing_support;
 
 // Memory of a test, zeroed.
 struct zeroed_memory {
-  explicit zeroed_memory(std::size_t bytes) : memory(bytes), size(bytes) { memory.write(std::vector<unsigned char>(bytes)); }
+  explicit zeroed_memory(std::size_t bytes) : memory(bytes), size(bytes) { zero(); }
+  void zero() const {
+    require_cuda(cudaMemset(memory.data(), 0, size));
+    require_cuda(cudaDeviceSynchronize());
+  }
   operator workspace_view() const { return {memory.data(), size}; }
   device_memory memory;
   std::size_t size;
 };
+
+// Floats from the first on; waits for the whole device.
+std::vector<float> read(float const* first, std::size_t count) {
+  std::vector<float> values(count);
+  require_cuda(cudaDeviceSynchronize());
+  require_cuda(cudaMemcpy(values.data(), first, count * sizeof(float), cudaMemcpyDeviceToHost));
+  return values;
+}
+std::vector<float> read(device_memory const& memory, std::size_t count) { return read(static_cast<float const*>(memory.data()), count); }
 
 template <class T>
 auto source_of(T const* data, std::size_t n) {
@@ -120,8 +137,8 @@ TEST(arrays_under_noise, one_pattern_in_a_thousand_runs_Long) {
 // --- Segments, in arrays of which each block has more windows than fit into it at a time
 
 // Lengths that leave windows with many chunks, with one, and with one that is nearly as long as two.
-std::vector<int> offsets_of_all_kinds(int n) {
-  std::vector<int> offsets{3};
+std::vector<std::int64_t> offsets_of_all_kinds(std::int64_t n) {
+  std::vector<std::int64_t> offsets{3};
   std::mt19937 random(5);
   while (offsets.back() < n - 5) {
     static constexpr int longest[] = {3, 40, 16, 300, 5000, 4097, 200'000, 1};
@@ -144,8 +161,8 @@ TEST(arrays_segmented, more_windows_than_stages_NotSanitized) {
   zeroed_memory const workspace(segmented_scan_workspace_bytes<float>(n));
   auto const here = make_view(static_cast<float const*>(values.data()), {n});
   auto const there = source_of(static_cast<float const*>(in.data()), n);
-  segments_at const segments(make_view(static_cast<int const*>(offsets.data()), {offsets.size()}));
-  segments_at const segments_there(make_view(static_cast<int const*>(starts.data()), {offsets.size()}));
+  segments_at const segments(source_of(offsets.data(), offsets.size()));
+  segments_at const segments_there(source_of<std::int64_t>(starts.data(), offsets.size()));
   std::vector<float> expected(n);
   auto const results = make_view(expected.data(), {n});
   auto const results_there = make_view(out.data(), {n});
@@ -314,13 +331,69 @@ __global__ void hold(volatile int* release, int* holding) {
   while (*release == 0) __nanosleep(1000);
 }
 
+// Waits until `condition` holds; false after a minute.
+template <class Condition>
+bool within_a_minute(Condition const& condition) {
+  auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Whether all that was put on the stream before the event has ended.
+bool has_ended(cudaEvent_t event) {
+  cudaError_t const status = cudaEventQuery(event);
+  if (status == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  require_cuda(status);
+  return true;
+}
+
+// Holds all multiprocessors but one until it is released. Nothing is launched for the first time, allocated or freed meanwhile: a kernel's
+// first launch loads it, which may wait for all that runs, and so may the others.
+class held_card {
+ public:
+  held_card() {
+    int device = 0, multiprocessors = 0, shared = 0;
+    require_cuda(cudaGetDevice(&device));
+    require_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    require_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    require_cuda(cudaHostAlloc(&words_, 2 * sizeof(int), cudaHostAllocMapped));
+    words_[0] = words_[1] = 0;
+    require_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    require_cuda(cudaFuncSetAttribute(&hold, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    require_cuda(cudaDeviceSynchronize());
+    blocks_ = multiprocessors - 1;
+    hold<<<static_cast<unsigned>(blocks_), 1024, static_cast<std::size_t>(shared), stream_>>>(words_, words_ + 1);
+    require_cuda(cudaGetLastError());
+  }
+  ~held_card() {
+    release();
+    (void)cudaStreamDestroy(stream_);
+    (void)cudaFreeHost(words_);
+  }
+  held_card(held_card const&) = delete;
+  held_card& operator=(held_card const&) = delete;
+
+  bool is_held() const { return *static_cast<int volatile*>(words_ + 1) == blocks_; }
+  void release() {
+    *static_cast<int volatile*>(words_) = 1;
+    (void)cudaStreamSynchronize(stream_);
+  }
+
+ private:
+  int* words_ = nullptr;  // whether to let go, and how many blocks hold
+  cudaStream_t stream_ = nullptr;
+  int blocks_ = 0;
+};
+
 TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
   cuda_place<128> const place;
   auto const stream = place.backend.stream;
-  int device = 0, multiprocessors = 0, shared = 0;
-  require_cuda(cudaGetDevice(&device));
-  require_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  require_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   std::size_t const n = 3'500'003, fewer = 1'000'001;
   auto const values = rounding_values<float>(n, 63);
   auto const expected = oracle_scan(values);
@@ -338,7 +411,7 @@ TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
     segmented_inclusive_scan(place.backend, source, one_segment, array(segmented, n), segmented_space);
     reduce(place.backend, source, static_cast<float*>(sum.data()), reduce_space);
   };
-  launch_all();  // a kernel's first launch loads it, which may wait for all that runs
+  launch_all();  // which loads the kernels
   place.wait();
   for (auto const* memory : {&tiles, &streamed, &segmented, &sum})
     require_cuda(cudaMemset(memory->data(), 0x5A,
@@ -346,46 +419,155 @@ TEST(arrays_progress, beside_a_kernel_that_holds_the_card_NotSanitized) {
                             : memory == &sum ? sizeof(float)
                                              : n * sizeof(float)));
 
-  int *release = nullptr, *holding = nullptr;
-  require_cuda(cudaHostAlloc(&release, sizeof(int), cudaHostAllocMapped));
-  require_cuda(cudaHostAlloc(&holding, sizeof(int), cudaHostAllocMapped));
-  *release = *holding = 0;
-  cudaStream_t holder = nullptr;
   cudaEvent_t ended = nullptr;
-  require_cuda(cudaStreamCreateWithFlags(&holder, cudaStreamNonBlocking));
   require_cuda(cudaEventCreateWithFlags(&ended, cudaEventDisableTiming));
-  require_cuda(cudaFuncSetAttribute(&hold, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  require_cuda(cudaDeviceSynchronize());
-  hold<<<static_cast<unsigned>(multiprocessors - 1), 1024, static_cast<std::size_t>(shared), holder>>>(release, holding);
-  require_cuda(cudaGetLastError());
-  auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  auto const wait_for = [&](auto const& condition) {
-    while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    return condition();
-  };
-  EXPECT_TRUE(wait_for([&] { return *static_cast<int volatile*>(holding) == multiprocessors - 1; }));
-  // Tiles, streaming blocks, segments and a reduction: one multiprocessor for all of them.
-  launch_all();
-  require_cuda(cudaEventRecord(ended, stream));
-  EXPECT_TRUE(wait_for([&] { return cudaEventQuery(ended) == cudaSuccess; })) << "no progress in a minute";
-  EXPECT_EQ(*static_cast<int volatile*>(holding), multiprocessors - 1);
-  *static_cast<int volatile*>(release) = 1;
-  require_cuda(cudaStreamSynchronize(holder));
+  {
+    held_card const card;
+    EXPECT_TRUE(within_a_minute([&] { return card.is_held(); }));
+    // Tiles, streaming blocks, segments and a reduction: one multiprocessor for all of them.
+    launch_all();
+    require_cuda(cudaEventRecord(ended, stream));
+    EXPECT_TRUE(within_a_minute([&] { return has_ended(ended); })) << "no progress in a minute";
+    EXPECT_TRUE(card.is_held());
+  }
   place.wait();
 
-  auto const read = [](device_memory const& memory, std::size_t size) {
-    std::vector<float> result(size);
-    require_cuda(cudaMemcpy(result.data(), memory.data(), size * sizeof(float), cudaMemcpyDeviceToHost));
-    return result;
-  };
   EXPECT_EQ(bits(read(tiles, fewer)), bits(std::vector<float>(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(fewer))));
   EXPECT_EQ(bits(read(streamed, n)), bits(expected));
   EXPECT_EQ(bits(read(segmented, n)), bits(expected));
   EXPECT_EQ(bits(read(sum, 1)[0]), bits(expected.back()));
   require_cuda(cudaEventDestroy(ended));
-  require_cuda(cudaStreamDestroy(holder));
-  require_cuda(cudaFreeHost(release));
-  require_cuda(cudaFreeHost(holding));
+}
+
+// --- A way back after a launch that was aborted: the workspace is zeroed again
+
+// A launch with a workspace and results of its own.
+struct watched_launch {
+  char const* name;
+  std::vector<float> expected;
+  zeroed_memory workspace;
+  std::function<void(float* results, workspace_view const& workspace)> launch;
+  device_memory results{expected.size() * sizeof(float)};
+  std::vector<unsigned char> midway = {};  // the workspace as a launch left it that was stopped
+
+  void run() const { launch(static_cast<float*>(results.data()), workspace); }
+};
+
+// Whether this is the workspace of a first run that has started, has published something and has not ended.
+bool is_midway(unsigned char const* image, std::size_t bytes) {
+  detail::lookback_header header;
+  std::memcpy(&header, image, sizeof(header));
+  auto const is_used = [](unsigned char byte) { return byte != 0; };
+  return header.runs == 0 && std::any_of(image, image + sizeof(header), is_used) &&
+         std::any_of(image + sizeof(header), image + bytes, is_used);
+}
+
+// Looks at the workspaces through a second stream while the launches crawl over the one multiprocessor that is left to them. (A launch that
+// is really stopped takes the program's memory along.)
+void watch_launches(cudaStream_t stream, std::vector<watched_launch>& launches) {
+  std::size_t most = 0;
+  for (auto const& watched : launches) most = std::max(most, watched.workspace.size);
+  unsigned char* image = nullptr;
+  cudaStream_t onlooker = nullptr;
+  cudaEvent_t ended = nullptr;
+  require_cuda(cudaHostAlloc(&image, most, cudaHostAllocDefault));
+  require_cuda(cudaStreamCreateWithFlags(&onlooker, cudaStreamNonBlocking));
+  require_cuda(cudaEventCreateWithFlags(&ended, cudaEventDisableTiming));
+  auto const start = [&](watched_launch const& watched) {
+    require_cuda(cudaMemsetAsync(watched.workspace.memory.data(), 0, watched.workspace.size, stream));
+    watched.run();
+    require_cuda(cudaEventRecord(ended, stream));
+  };
+  auto const look = [&](watched_launch const& watched) {
+    require_cuda(cudaMemcpyAsync(image, watched.workspace.memory.data(), watched.workspace.size, cudaMemcpyDeviceToHost, onlooker));
+    require_cuda(cudaStreamSynchronize(onlooker));
+  };
+  for (auto const& watched : launches) {  // which loads the kernels
+    start(watched);
+    look(watched);
+  }
+  {
+    held_card const card;
+    EXPECT_TRUE(within_a_minute([&] { return card.is_held(); }));
+    for (auto& watched : launches) {
+      auto const is_seen_midway = [&] {
+        start(watched);
+        bool const ends = within_a_minute([&] {
+          look(watched);
+          if (watched.midway.empty() && is_midway(image, watched.workspace.size)) {
+            watched.midway.assign(image, image + watched.workspace.size);
+          }
+          return has_ended(ended);
+        });
+        return ends && !watched.midway.empty();
+      };
+      EXPECT_TRUE(within_a_minute(is_seen_midway)) << watched.name;
+    }
+  }
+  require_cuda(cudaStreamSynchronize(stream));
+  require_cuda(cudaEventDestroy(ended));
+  require_cuda(cudaStreamDestroy(onlooker));
+  require_cuda(cudaFreeHost(image));
+}
+
+TEST(arrays_abort, a_workspace_that_is_zeroed_again_serves_as_before_NotSanitized) {
+  cuda_place<128> const place;
+  host_backend<> const host;
+  auto const& gpu = place.backend;
+  constexpr std::int64_t n = 8'000'003, fewer = 3'000'001;
+  auto const values = rounding_values<float>(n, 68);
+  auto const offsets = offsets_of_all_kinds(n);
+  auto const in = place.array(values);
+  auto const starts = place.array(offsets);
+  auto const here = source_of(values.data(), n), there = source_of<float>(in.data(), n);
+  segments_at const segments(source_of(offsets.data(), offsets.size()));
+  segments_at const segments_there(source_of<std::int64_t>(starts.data(), offsets.size()));
+  auto const number = static_cast<std::size_t>(segments.count());
+
+  std::vector<float> prefixes(n), prefixes_of_segments(n), sums(number), sum(1);
+  inclusive_scan(host, here, make_view(prefixes.data(), {n}));
+  segmented_inclusive_scan(host, here, segments, make_view(prefixes_of_segments.data(), {n}));
+  segmented_reduce(host, here, segments, make_view(sums.data(), {number}));
+  reduce(host, here, sum.data());
+  std::vector<watched_launch> launches;
+  launches.push_back({"scan of tiles",
+                      {prefixes.begin(), prefixes.begin() + fewer},
+                      zeroed_memory(scan_workspace_bytes<float>(fewer)),
+                      [=](float* results, workspace_view const& workspace) {
+                        inclusive_scan(gpu, slice<0>(there, 0, fewer), make_view(results, {fewer}), workspace);
+                      }});
+  launches.push_back(
+      {"streaming scan", prefixes, zeroed_memory(scan_workspace_bytes<float>(n)),
+       [=](float* results, workspace_view const& workspace) { inclusive_scan(gpu, there, make_view(results, {n}), workspace); }});
+  launches.push_back({"reduction", sum, zeroed_memory(reduce_workspace_bytes<float>()),
+                      [=](float* results, workspace_view const& workspace) { reduce(gpu, there, results, workspace); }});
+  launches.push_back({"segmented scan", prefixes_of_segments, zeroed_memory(segmented_scan_workspace_bytes<float>(n)),
+                      [=](float* results, workspace_view const& workspace) {
+                        segmented_inclusive_scan(gpu, there, segments_there, make_view(results, {n}), workspace);
+                      }});
+  launches.push_back({"segmented reduction", sums, zeroed_memory(segmented_reduce_workspace_bytes<float>(n)),
+                      [=](float* results, workspace_view const& workspace) {
+                        segmented_reduce(gpu, there, segments_there, make_view(results, {number}), workspace);
+                      }});
+  auto const expect_right = [&](watched_launch const& watched) {
+    std::size_t const size = watched.expected.size();
+    // What belongs to no segment is not written.
+    require_cuda(cudaMemset(watched.results.data(), 0, size * sizeof(float)));
+    require_cuda(cudaDeviceSynchronize());
+    watched.run();
+    place.wait();
+    EXPECT_EQ(bits(read(watched.results, size)), bits(watched.expected)) << watched.name;
+  };
+  for (auto const& watched : launches) expect_right(watched);
+  watch_launches(gpu.stream, launches);
+  for (auto& watched : launches) {
+    if (watched.midway.empty()) continue;  // was reported
+    for (int stopped = 0; stopped < 3; ++stopped) {
+      watched.workspace.memory.write(watched.midway);
+      watched.workspace.zero();
+      for (int run = 0; run < 3; ++run) expect_right(watched);
+    }
+  }
 }
 
 // --- Graphs: a replay with other data
@@ -442,33 +624,69 @@ __global__ void fill_scattered(float* data, std::int64_t n) {
     data[i] = scattered_value{}(i);
 }
 
-// Sampled prefixes of the scan against the reduction of each; some of them, and the ends of all tiles near 2^k, against the host's oracle.
-void check_long_array(std::int64_t n, int samples, std::int64_t oracle_up_to) {
-  cuda_place<128> const place;
+// `n` scattered values on the device.
+struct scattered_array {
+  explicit scattered_array(std::int64_t n) : memory(static_cast<std::size_t>(n) * sizeof(float)) {
+    fill_scattered<<<4096, 256, 0, cudaStreamPerThread>>>(static_cast<float*>(memory.data()), n);
+    require_cuda(cudaGetLastError());
+  }
+  float const* data() const { return static_cast<float const*>(memory.data()); }
+  device_memory memory;
+};
+// The same on the host, from `first` on.
+std::vector<float> scattered_values(std::int64_t first, std::int64_t count) {
+  std::vector<float> values;
+  for (std::int64_t i = first; i < first + count; ++i) values.push_back(scattered_value{}(i));
+  return values;
+}
+
+// Empty, or why a test that needs so much device memory is skipped.
+std::string lacks_memory(std::size_t needed) {
   std::size_t free_bytes = 0, all = 0;
   require_cuda(cudaMemGetInfo(&free_bytes, &all));
-  std::size_t const needed = static_cast<std::size_t>(n) * 2 * sizeof(float) + (std::size_t{1} << 30);
-  if (free_bytes < needed) GTEST_SKIP() << "the card has " << free_bytes << " bytes free of " << needed;
-  device_memory in(static_cast<std::size_t>(n) * sizeof(float)), out(static_cast<std::size_t>(n) * sizeof(float)), sum(sizeof(float));
-  fill_scattered<<<4096, 256, 0, place.backend.stream>>>(static_cast<float*>(in.data()), n);
-  zeroed_memory const scan_space(scan_workspace_bytes<float>(n)), reduce_space(reduce_workspace_bytes<float>());
-  auto const source = make_view(static_cast<float const*>(in.data()), {n});
-  inclusive_scan(place.backend, source, make_view(static_cast<float*>(out.data()), {n}), scan_space);
-  auto const prefix = [&](std::int64_t i) {
-    float value = 0;
-    require_cuda(cudaMemcpyAsync(&value, static_cast<float*>(out.data()) + i, sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
-    place.wait();
-    return value;
-  };
-  integers random(64);
-  for (int k = 0; k < samples; ++k) {
-    std::int64_t const last = k == 0 ? n - 1 : random.below(n);
-    reduce(place.backend, slice<0>(source, 0, last + 1), static_cast<float*>(sum.data()), reduce_space);
-    float total = 0;
-    require_cuda(cudaMemcpyAsync(&total, sum.data(), sizeof(float), cudaMemcpyDeviceToHost, place.backend.stream));
-    place.wait();
-    ASSERT_EQ(bits(total), bits(prefix(last))) << "prefix " << last << " of " << n;
+  if (free_bytes >= needed) return {};
+  return "the card has " + std::to_string(free_bytes) + " bytes free of " + std::to_string(needed);
+}
+
+// Sums on the device.
+class device_sum {
+ public:
+  float operator()(cuda_place<128> const& place, view<float const, 1> const& source) const {
+    reduce(place.backend, source, static_cast<float*>(sum_.data()), workspace_);
+    return read(sum_, 1)[0];
   }
+
+ private:
+  device_memory sum_{sizeof(float)};
+  zeroed_memory workspace_{reduce_workspace_bytes<float>()};
+};
+
+// Sampled prefixes of the scan, and of a segmented scan of one segment, against the reduction of each; some of them, and the ends of all
+// tiles near 2^k, against the host's oracle.
+void check_long_array(std::int64_t n, int samples, std::int64_t oracle_up_to) {
+  cuda_place<128> const place;
+  auto const size = static_cast<std::size_t>(n);
+  std::size_t const space = std::max(scan_workspace_bytes<float>(n), segmented_scan_workspace_bytes<float>(n));
+  if (auto const why = lacks_memory(size * 2 * sizeof(float) + space + (std::size_t{1} << 28)); !why.empty()) GTEST_SKIP() << why;
+  scattered_array const in(n);
+  device_memory const out(size * sizeof(float));
+  device_sum const sum;
+  zeroed_memory const workspace(space);
+  auto const source = source_of(in.data(), size);
+  auto* const results = static_cast<float*>(out.data());
+  auto const prefix = [&](std::int64_t i) { return read(results + i, 1)[0]; };
+  auto const expect_prefixes = [&](char const* what) {
+    integers random(64);
+    for (int k = 0; k < samples; ++k) {
+      std::int64_t const last = k == 0 ? n - 1 : random.below(n);
+      ASSERT_EQ(bits(sum(place, slice<0>(source, 0, last + 1))), bits(prefix(last))) << what << ", prefix " << last << " of " << n;
+    }
+  };
+  segmented_inclusive_scan(place.backend, source, segments_of_length(n, 1), make_view(results, {n}), workspace);
+  expect_prefixes("one segment");
+  require_cuda(cudaMemset(results, 0x5A, size * sizeof(float)));
+  inclusive_scan(place.backend, source, make_view(results, {n}), workspace);
+  expect_prefixes("scan");
   dyadic_counter<float> counter;
   for (std::int64_t i = 0; i < oracle_up_to; ++i) {
     counter.push(scattered_value{}(i));
@@ -479,6 +697,96 @@ TEST(long_arrays, around_two_to_the_26_Long) {
   for (std::int64_t const n : {(std::int64_t{1} << 26) - 1, std::int64_t{1} << 26, (std::int64_t{1} << 26) + 1})
     check_long_array(n, 1000, n);
 }
-TEST(long_arrays, more_than_two_to_the_32_Long) { check_long_array((std::int64_t{1} << 32) + 4099, 100, 20'000'000); }
+
+constexpr std::int64_t two_to_the_32 = std::int64_t{1} << 32;
+
+TEST(long_arrays, more_than_two_to_the_32_Long) { check_long_array(two_to_the_32 + 4099, 100, 20'000'000); }
+
+// Sampled segments against the host backend.
+TEST(long_arrays, segments_in_more_than_two_to_the_32_Long) {
+  cuda_place<128> const place;
+  host_backend<> const host;
+  constexpr std::int64_t n = two_to_the_32 + 4099;
+  std::size_t const space = segmented_reduce_workspace_bytes<float>(n);
+  if (auto const why = lacks_memory(n * 2 * sizeof(float) + space + (std::size_t{1} << 28)); !why.empty()) GTEST_SKIP() << why;
+  auto const offsets = offsets_of_all_kinds(n);
+  auto const number = static_cast<std::int64_t>(offsets.size()) - 1;
+  scattered_array const in(n);
+  device_memory const out(n * sizeof(float));
+  zeroed_memory const workspace(space);
+  auto const starts = place.array(offsets);
+  auto const sums = place.array(std::vector<float>(offsets.size() - 1));
+  auto* const results = static_cast<float*>(out.data());
+  auto const source = source_of(in.data(), n);
+  segments_at const segments(source_of<std::int64_t>(starts.data(), offsets.size()));
+  segmented_reduce(place.backend, source, segments, make_view(sums.data(), {number}), workspace);
+  auto const all_sums = sums.values();
+
+  auto const begin_of = [&](std::int64_t segment) { return offsets[static_cast<std::size_t>(segment)]; };
+  // The first and the last, those that have 2^31 and 2^32, and some others; none is empty.
+  std::vector<std::int64_t> samples{0, number - 1};
+  for (std::int64_t const position : {two_to_the_32 / 2, two_to_the_32 - 1, two_to_the_32})
+    samples.push_back(std::upper_bound(offsets.begin(), offsets.end(), position) - offsets.begin() - 1);
+  integers random(65);
+  while (samples.size() < 1000) {
+    std::int64_t const k = random.below(number);
+    if (begin_of(k) < begin_of(k + 1)) samples.push_back(k);
+  }
+  // expected(values, scanned) of a segment, on the host.
+  auto const expect_segments = [&](char const* what, auto const& expected) {
+    for (std::int64_t const k : samples) {
+      std::int64_t const first = begin_of(k), length = begin_of(k + 1) - first;
+      auto const values = scattered_values(first, length);
+      std::vector<float> scanned(values.size());
+      expected(source_of(values.data(), values.size()), make_view(scanned.data(), {length}));
+      ASSERT_EQ(bits(read(results + first, values.size())), bits(scanned)) << what << ", segment " << k << " from " << first << " on";
+    }
+  };
+  segmented_inclusive_scan(place.backend, source, segments, make_view(results, {n}), workspace);
+  expect_segments("inclusive", [&](auto const& values, auto const& scanned) { inclusive_scan(host, values, scanned); });
+  for (std::int64_t const k : samples) {
+    ASSERT_EQ(bits(all_sums[static_cast<std::size_t>(k)]), bits(read(results + begin_of(k + 1) - 1, 1)[0])) << "sum of segment " << k;
+  }
+  segmented_exclusive_scan<gpu_to_gpu, backward>(place.backend, source, segments, make_view(results, {n}), 0.5f, workspace);
+  expect_segments("exclusive, backward",
+                  [&](auto const& values, auto const& scanned) { exclusive_scan<gpu_to_gpu, backward>(host, values, scanned, 0.5f); });
+  // One segment that is nearly all.
+  auto const ends = place.array(std::vector<std::int64_t>{7, n - 3});
+  segmented_reduce(place.backend, source, segments_at(source_of<std::int64_t>(ends.data(), 2)), make_view(sums.data(), {1}), workspace);
+  place.wait();
+  EXPECT_EQ(bits(device_sum{}(place, slice<0>(source, 7, n - 10))), bits(sums.values()[0]));
+}
+
+// Segments of 64 rows, sampled, and one of all rows.
+TEST(long_arrays, rows_of_more_than_two_to_the_32_elements_Long) {
+  cuda_place<128> const place;
+  constexpr std::int64_t columns = 128, rows = two_to_the_32 / columns + 64, number = rows / 64;
+  std::size_t const space = segmented_reduce_workspace_bytes<float>(rows, columns);
+  constexpr std::size_t bytes = rows * columns * sizeof(float);
+  if (auto const why = lacks_memory(bytes + bytes / 64 + space + (std::size_t{1} << 28)); !why.empty()) GTEST_SKIP() << why;
+  scattered_array const in(rows * columns);
+  device_memory const out(bytes / 64);
+  device_sum const sum;
+  zeroed_memory const workspace(space);
+  auto const source = make_view(in.data(), {rows, columns});
+  auto* const results = static_cast<float*>(out.data());
+  segmented_reduce(place.backend, source, segments_of_length(64, number), make_view(results, {number, columns}), workspace);
+  integers random(66);
+  for (int sample = 0; sample < 200; ++sample) {
+    std::int64_t const k = sample == 0 ? number - 1 : random.below(number);
+    auto const values = scattered_values(k * 64 * columns, 64 * columns);
+    std::vector<float> expected;
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::vector<float> list;
+      for (std::size_t row = 0; row < 64; ++row) list.push_back(values[row * columns + c]);
+      expected.push_back(dyadic_sum(list));
+    }
+    ASSERT_EQ(bits(read(results + k * columns, columns)), bits(expected)) << "rows from " << k * 64 << " on";
+  }
+  segmented_reduce(place.backend, source, segments_of_length(rows, 1), make_view(results, {1, columns}), workspace);
+  auto const all = read(results, columns);
+  for (std::int64_t const c : {0, 77, 127})
+    EXPECT_EQ(bits(sum(place, column(source, c))), bits(all[static_cast<std::size_t>(c)])) << "column " << c;
+}
 
 }  // namespace

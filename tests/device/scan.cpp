@@ -75,47 +75,24 @@ template <class Place>
 class scan : public testing::Test {};
 TYPED_TEST_SUITE(scan, main_places);
 
-// Sizes 0 .. 4097 in a row. The first n elements have the same prefixes for every n; so have the last n, from the end.
 template <class T, class Place>
 void expect_all_sizes(arrays<Place> const& on) {
   constexpr std::size_t most = 4097;
-  constexpr T untouched{77};
   std::vector<T> const values = rounding_values<T>(most, 1), back = reversed(values);
   T const initial{3};
   rounded_sum const sum;
-  auto const inclusive = expected_inclusive<T>(values, sum), exclusive = expected_exclusive<T>(values, initial, sum);
-  auto const backward_inclusive = expected_inclusive<T>(back, sum), backward_exclusive = expected_exclusive<T>(back, initial, sum);
-  auto const in = on.array(values, 1), out = on.array(std::vector<T>(most, untouched), 3);
-  // The first n elements are written, the others not yet; from behind for what is reversed.
-  auto const first_of = [=](std::vector<T> const& all, std::size_t n) {
-    std::vector<T> some(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
-    some.resize(most, untouched);
-    return some;
-  };
+  auto const in = on.array(values, 1);
   T const* const data = in.data();
-  for (std::size_t n = 0; n <= most; ++n) {
-    std::string const of = " of " + std::to_string(n) + " elements";
-    auto const front = tessera::make_view(data, {n});
-    auto const to = tessera::make_view(out.data(), {n});
-    on.inclusive_scan(front, to);
-    if (!expect_same(out.values(), first_of(inclusive, n), "inclusive" + of)) return;
-    if (!Place::on_gpu) {
-      on.exclusive_scan_from(front, to, initial);
-      if (!expect_same(out.values(), first_of(exclusive, n), "exclusive" + of)) return;
-    }
-  }
-  auto const from_end = on.array(std::vector<T>(most, untouched), 2);
-  for (std::size_t n = 0; n <= most; ++n) {
-    std::string const of = ", backward, of " + std::to_string(n) + " elements";
-    auto const end = tessera::make_view(data + (most - n), {n});
-    auto const to = tessera::make_view(from_end.data() + (most - n), {n});
-    on.template exclusive_scan_from<backward>(end, to, initial);
-    if (!expect_same(from_end.values(), reversed(first_of(backward_exclusive, n)), "exclusive" + of)) return;
-    if (!Place::on_gpu) {
-      on.template inclusive_scan<backward>(end, to);
-      if (!expect_same(from_end.values(), reversed(first_of(backward_inclusive, n)), "inclusive" + of)) return;
-    }
-  }
+  auto const from = [=](std::size_t first, auto const& to) { return tessera::make_view(data + first, {to.extent(0)}); };
+  expect_scans_of_parts(
+      on, part_of_array::first, sizes_up_to(most), 3, expected_inclusive<T>(values, sum), expected_exclusive<T>(values, initial, sum),
+      [&](std::size_t first, auto const& to) { on.inclusive_scan(from(first, to), to); },
+      [&](std::size_t first, auto const& to) { on.exclusive_scan_from(from(first, to), to, initial); });
+  expect_scans_of_parts(
+      on, part_of_array::last, sizes_up_to(most), 2, reversed(expected_inclusive<T>(back, sum)),
+      reversed(expected_exclusive<T>(back, initial, sum)),
+      [&](std::size_t first, auto const& to) { on.template inclusive_scan<backward>(from(first, to), to); },
+      [&](std::size_t first, auto const& to) { on.template exclusive_scan_from<backward>(from(first, to), to, initial); });
 }
 
 TYPED_TEST(scan, all_sizes_up_to_4097_f32) { expect_all_sizes<float>(arrays<TypeParam>{}); }

@@ -133,6 +133,49 @@ TYPED_TEST(segmented, scans_by_every_description) {
   }
 }
 
+// All kinds and directions. Segments of a part of an array are those of the array, cut off.
+template <class Place>
+void expect_segments_of_all_sizes(arrays<Place> const& on, std::vector<std::size_t> const& sizes,
+                                  std::vector<std::int64_t> const& lengths) {
+  std::size_t const most = sizes.back();
+  auto const offsets = offsets_of_lengths(lengths, static_cast<std::int64_t>(most));
+  auto const values = rounding_values<float>(most, 23);
+  auto const expected = expected_scans(values, offsets, 0.75f, rounded_sum{});
+  auto const in = on.array(values, 1);
+  auto const keys = on.array(keys_of<int>(offsets, 7, -1), 2);
+  float const* const data = in.data();
+  int const* const first_key = keys.data();
+  auto const from = [=](std::size_t first, auto const& to) { return tessera::make_view(data + first, {to.extent(0)}); };
+  auto const by_key = [=](std::size_t first, auto const& to) {
+    return segments_by_key(tessera::make_view(first_key + first, {to.extent(0)}));
+  };
+  expect_scans_of_parts(
+      on, part_of_array::first, sizes, 3, expected.inclusive, expected.exclusive,
+      [&](std::size_t first, auto const& to) { on.segmented_inclusive_scan(from(first, to), by_key(first, to), to); },
+      [&](std::size_t first, auto const& to) { on.segmented_exclusive_scan(from(first, to), by_key(first, to), to, 0.75f); });
+  expect_scans_of_parts(
+      on, part_of_array::last, sizes, 0, expected.inclusive_backward, expected.exclusive_backward,
+      [&](std::size_t first, auto const& to) { on.template segmented_inclusive_scan<backward>(from(first, to), by_key(first, to), to); },
+      [&](std::size_t first, auto const& to) {
+        on.template segmented_exclusive_scan<backward>(from(first, to), by_key(first, to), to, 0.75f);
+      });
+}
+
+TYPED_TEST(segmented, all_sizes_up_to_4097_Long) {
+  expect_segments_of_all_sizes(arrays<TypeParam>{}, sizes_up_to(4097), {1, 3, 2, 5, 7, 8, 9, 31, 33, 64, 700, 1500});
+}
+
+TYPED_TEST(segmented, multiples_of_a_window_and_their_neighbours) {
+  arrays<TypeParam> const on;
+  std::vector<std::size_t> sizes{1, 100};
+  for (std::size_t windows : {1, 2, 3, 5, 8, 16, 31}) {
+    for (std::size_t n : {windows * 4096 - 1, windows * 4096, windows * 4096 + 1}) sizes.push_back(n);
+  }
+  for (auto const& lengths : std::vector<std::vector<std::int64_t>>{{1}, {1 << 20}, {5, 4096, 1, 4095, 8192, 64, 64}, {64}}) {
+    expect_segments_of_all_sizes(on, sizes, lengths);
+  }
+}
+
 TYPED_TEST(segmented, scans_of_equal_lengths) {
   arrays<TypeParam> const on;
   for (std::int64_t length : {1, 7, 32, 1000, 40000}) {

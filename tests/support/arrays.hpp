@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "support/backend.hpp"
@@ -247,6 +248,38 @@ template <class T>
 std::vector<T> reversed(std::vector<T> values) {
   std::reverse(values.begin(), values.end());
   return values;
+}
+
+// Scans of the first n elements of an array, or of the last n, give what they give of all, whatever n is, and write nothing else. An
+// inclusive and an exclusive scan, scan(first, to) from element `first` on, take turns in one output, so that an element that one of them
+// leaves out shows. `sizes` ascend.
+enum class part_of_array { first, last };
+template <class T, class Place, class Inclusive, class Exclusive>
+void expect_scans_of_parts(arrays<Place> const& on, part_of_array part, std::vector<std::size_t> const& sizes, std::size_t shift,
+                           std::vector<T> const& inclusive, std::vector<T> const& exclusive, Inclusive const& inclusive_scan,
+                           Exclusive const& exclusive_scan) {
+  std::size_t const all = inclusive.size();
+  std::string const of = part == part_of_array::first ? " of the first " : " of the last ";
+  std::vector<T> expected(all, T{77});
+  auto const out = on.array(expected, shift);
+  for (std::size_t n : sizes) {
+    std::size_t const first = part == part_of_array::first ? 0 : all - n;
+    auto const to = tessera::make_view(out.data() + first, {n});
+    auto const expect = [&](std::vector<T> const& scanned, auto const& scan, std::string const& what) {
+      auto const begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(first + n);
+      std::copy(scanned.begin() + begin, scanned.begin() + end, expected.begin() + begin);
+      scan(first, to);
+      return expect_same(out.values(), expected, what + of + std::to_string(n));
+    };
+    if (!expect(inclusive, inclusive_scan, "inclusive") || !expect(exclusive, exclusive_scan, "exclusive")) return;
+  }
+}
+
+// 0 .. most.
+inline std::vector<std::size_t> sizes_up_to(std::size_t most) {
+  std::vector<std::size_t> sizes(most + 1);
+  std::iota(sizes.begin(), sizes.end(), std::size_t{0});
+  return sizes;
 }
 
 template <class A, class T>
