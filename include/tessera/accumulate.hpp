@@ -62,6 +62,15 @@ inline constexpr bool is_operation<accumulate_as<A, Operation>, Plain> = cuda::s
 
 template <class Operation>
 inline constexpr bool is_sum = is_operation<Operation, plus>;
+template <class Operation>
+inline constexpr bool is_least = is_operation<Operation, minimum>;
+template <class Operation>
+inline constexpr bool is_most = is_operation<Operation, maximum>;
+
+// Operators that any order gives the same for, so that nodes can be joined before they are joined to many values; they have an identity.
+template <class Operation, class A>
+inline constexpr bool order_is_free =
+    cuda::std::is_arithmetic_v<A> && ((is_sum<Operation> && is_exactly_associative<A>) || is_least<Operation> || is_most<Operation>);
 
 template <class Operation, class T>
 struct accumulator_of {

@@ -35,11 +35,6 @@ struct vector_of<8, false> {
   typedef std::uint64_t type __attribute__((vector_size(16)));
 };
 
-template <class Operation>
-inline constexpr bool is_least = is_operation<Operation, minimum>;
-template <class Operation>
-inline constexpr bool is_most = is_operation<Operation, maximum>;
-
 // `Count` neighbours, a power of two: one value, one vector, or two halves (no loops: compilers keep at -O2 what they find in loops in
 // memory).
 template <class A, class Operation, int Count>

@@ -283,11 +283,6 @@ A piece_node(Reader const& reader, std::int64_t first, std::int64_t length, Oper
   return nodes.joined(operation);
 }
 
-// Operators that any order gives the same for.
-template <class Operation, class A>
-inline constexpr bool order_is_free =
-    cuda::std::is_arithmetic_v<A> && ((is_sum<Operation> && is_exactly_associative<A>) || is_least<Operation> || is_most<Operation>);
-
 // Writes `values`, D of positions first .. up to each one, with `nodes` joined in front of them; `values` are used up. Exclusive: what lies
 // in front of each position, of which `nodes` must hold something.
 template <bool Exclusive, class A, class Writer, class Operation>

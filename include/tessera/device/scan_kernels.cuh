@@ -178,6 +178,7 @@ __global__ __launch_bounds__(Threads + 32,
     if ((to_do & state::write) != 0) {
 #pragma unroll 1
       for (u32 bits = tile; bits != 0; bits &= bits - 1u) prefixes.prepend(s.in_front[__ffs(static_cast<int>(bits)) - 1], a.operation);
+      prefixes.settle(a.operation);
       a.finish(prefixes.rows.value, tile == 0 && threadIdx.x == 0);
       bool written = false;
       if constexpr (sizeof(typename Arguments::output_type::element_type) * width == 16) {
@@ -418,6 +419,7 @@ struct stream_scan {
       T const* const in_front = s.in_front.data() + stage * most_nodes_in_front;
 #pragma unroll 1
       for (int k = 0; k < found; ++k) prefixes.prepend(in_front[k], a.operation);
+      prefixes.settle(a.operation);
       __syncwarp();
       if (lane == 0) s.empty[stage].arrive();
       a.finish(prefixes.rows.value, tile == 0 && chunk == 0 && lane == 0);

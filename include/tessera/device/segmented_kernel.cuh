@@ -96,7 +96,8 @@ struct segmented_block {
   static constexpr int window = shape::window, unit = shape::unit, share = shape::share, most_units = shape::most_units;
   static constexpr int most_listed = 96;  // pieces of a unit that are scanned one a lane
 
-  // A stage is drawn, planned, placed, filled, scanned, published, gathered for, and empty again.
+  // A stage is drawn, planned, placed, filled, scanned, published, gathered for, and empty again. Each lane of a role arrives for what it
+  // did itself; a drawer and a placer are one lane.
   struct shared_state {
     lap_barrier drawn[shape::stages], planned[shape::stages], placed[shape::stages], filled[shape::stages], scanned[shape::stages],
         published[shape::stages], gathered[shape::stages], empty[shape::stages];
@@ -163,8 +164,7 @@ struct segmented_block {
           s.plan[stage].units = -1;
         }
       }
-      __syncwarp();
-      if (lane == 0) s.planned[stage].arrive();
+      s.planned[stage].arrive();
       if (number >= a.plans.windows) return;
     }
   }
@@ -288,8 +288,7 @@ struct segmented_block {
       }
       int const units = plan.units;
       u -= units;
-      __syncwarp();
-      if (lane == 0) s.scanned[stage].arrive();
+      s.scanned[stage].arrive();
       if (units < 0) return;
     }
   }
@@ -594,8 +593,7 @@ struct segmented_block {
       } else if (plan.units > 0 && lane == 0) {
         s.chunk_node[stage] = s.unit_node[stage * most_units];  // any value: operators see no memory that was never written
       }
-      __syncwarp();
-      if (lane == 0) s.published[stage].arrive();
+      s.published[stage].arrive();
       if (ended) return;
     }
   }
@@ -620,8 +618,7 @@ struct segmented_block {
         }
         if (lane == 0) s.found[stage] = number;
       }
-      __syncwarp();
-      if (lane == 0) s.gathered[stage].arrive();
+      s.gathered[stage].arrive();
       if (ended) return;
     }
   }
@@ -651,8 +648,7 @@ struct segmented_block {
       } else {
         if (at.is_turn_of(writer, shape::writers) && plan.units > 0) write_sums(stage, plan);
       }
-      __syncwarp();
-      if (lane == 0) s.empty[stage].arrive();
+      s.empty[stage].arrive();
     }
   }
 
@@ -701,14 +697,21 @@ struct segmented_block {
       }
       if constexpr (Front) {
         bool nearest = true;
-        for_each_in_front(stage, plan, u, [&](T const& node) {
+        auto const join = [&](T const& node) {
 #pragma unroll
           for (int i = 0; i < share; ++i) {
             T const joined = a.operation(node, held[i]);
             held[i] = exclusive && nearest && i == 0 && begin + lane == from ? node : joined;
           }
           nearest = false;
-        });
+        };
+        if constexpr (order_is_free<Operation, T>) {
+          T all = a.operation.template identity<T>();
+          for_each_in_front(stage, plan, u, [&](T const& node) { all = a.operation(node, all); });
+          join(all);
+        } else {
+          for_each_in_front(stage, plan, u, join);
+        }
       }
       char* const out = reinterpret_cast<char*>(a.out.data_handle()) +
                         element_at<direction>(plan.first + plan.begin + begin + lane, a.count) * a.out.mapping().byte_stride(0);
@@ -759,13 +762,13 @@ struct segmented_block {
     if (threadIdx.x == 0) {
       for (int i = 0; i < shape::stages; ++i) {
         s.drawn[i].set_up(1);
-        s.planned[i].set_up(shape::planners);
+        s.planned[i].set_up(32 * shape::planners);
         s.placed[i].set_up(1);
-        s.filled[i].set_up(shape::loaders * 32);
-        s.scanned[i].set_up(shape::scanners);
-        s.published[i].set_up(1);
-        s.gathered[i].set_up(shape::gatherers);
-        s.empty[i].set_up(shape::writers);
+        s.filled[i].set_up(32 * shape::loaders);
+        s.scanned[i].set_up(32 * shape::scanners);
+        s.published[i].set_up(32);
+        s.gathered[i].set_up(32 * shape::gatherers);
+        s.empty[i].set_up(32 * shape::writers);
       }
     }
     u32 const run_number = a.header->run();

@@ -4,6 +4,7 @@
 
 #include <cuda/std/bit>
 
+#include <tessera/accumulate.hpp>
 #include <tessera/config.hpp>
 #include <tessera/dyadic.hpp>
 #include <tessera/group/shuffle.cuh>
@@ -122,7 +123,7 @@ class warp_rows {
   }
 };
 
-// The prefixes of a warp's piece, inclusive or exclusive, to which nodes in front are added, nearer ones first.
+// The prefixes of a warp's piece, inclusive or exclusive, to which nodes in front are added, nearer ones first; then they are settled.
 template <bool Exclusive, class T, int Rows, int Width, class Combine>
 class warp_prefixes {
  public:
@@ -140,9 +141,24 @@ class warp_prefixes {
       rows.shift(lane, none);
       empty_ = lane == 0;
     }
+    if constexpr (joins_first) front_ = combine.template identity<T>();
     return total;
   }
   __device__ __forceinline__ void prepend(T const& node, Combine const& combine) {
+    if constexpr (joins_first) {
+      front_ = combine(node, front_);
+    } else {
+      join(node, combine);
+    }
+  }
+  __device__ __forceinline__ void settle(Combine const& combine) {
+    if constexpr (joins_first) join(front_, combine);
+  }
+
+ private:
+  static constexpr bool padded = has_identity<Combine, T>, joins_first = order_is_free<Combine, T>;
+
+  __device__ __forceinline__ void join(T const& node, Combine const& combine) {
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
 #pragma unroll
@@ -154,8 +170,7 @@ class warp_prefixes {
     }
   }
 
- private:
-  static constexpr bool padded = has_identity<Combine, T>;
+  T front_;             // of the nodes, where they are joined first
   bool empty_ = false;  // the first value is the prefix of nothing; where the operator has an identity, that stands for it
 };
 
