@@ -107,8 +107,8 @@ struct segment_windows<segments_at<I>> {
       for (int j = 0; j < at_once; ++j) {
         i64 const mine = k + j * mark_threads;
         // Boundaries can be clipped onto each other, and what begins there may be empty: then a later one lies at the same place, or
-        // there is nothing.
-        if (mine < m && at[j] < end_of_all) atomicOr(&marks.heads[at[j] / 32], 1u << (at[j] % 32));
+        // there is nothing. Some that do not ascend lie in front.
+        if (mine < m && at[j] >= 0 && at[j] < end_of_all) atomicOr(&marks.heads[at[j] / 32], 1u << (at[j] % 32));
         // Windows that begin behind the boundary before, up to this one.
         for (int w = (before[j] + window) / window; w < Marks::windows && w * window <= at[j]; ++w) marks.segments[w] = mine;
       }
@@ -309,7 +309,7 @@ struct windows_by_element {
     if (first > 0 && first + piece <= n) {
       auto const all = [](int) { return true; };
       if (stride == sizeof(E)) {
-        read(cuda::std::integral_constant<int, row_step<Direction>* static_cast<int>(sizeof(E))>{}, all);
+        read(cuda::std::integral_constant<int, row_step<Direction> * static_cast<int>(sizeof(E))>{}, all);
       } else {
         read(row_step<Direction> * stride, all);
       }
