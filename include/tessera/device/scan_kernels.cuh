@@ -229,7 +229,7 @@ struct stream_scan {
                        tile_size = shape::tile_size;
   static constexpr u32 no_tile = 0xFFFFFFFFu;
 
-  // A stage is filled by the loader, reduced, gathered for, scanned, and empty again.
+  // A stage is filled by the loader, reduced, gathered for, scanned, and empty again. Each lane arrives for what it did itself.
   struct shared_state {
     lap_barrier full[stages], reduced[stages], gathered[stages], empty[stages];
     u32 tile[stages];
@@ -341,9 +341,9 @@ struct stream_scan {
     if (threadIdx.x == 0) {
       for (int i = 0; i < stages; ++i) {
         s.full[i].set_up(1);
-        s.reduced[i].set_up(1);
-        s.gathered[i].set_up(1);
-        s.empty[i].set_up(chunks);
+        s.reduced[i].set_up(32);
+        s.gathered[i].set_up(32);
+        s.empty[i].set_up(32 * chunks);
       }
       cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
       cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
@@ -372,8 +372,7 @@ struct stream_scan {
           if (tile + 1 < a.tiles) a.nodes.publish(run_number, 0, tile, total);
           s.total[static_cast<int>(stage)] = total;
         }
-        __syncwarp();
-        if (lane == 0) s.reduced[stage].arrive();
+        s.reduced[stage].arrive();
       }
     }
     if (warp <= shape::reducers + shape::gatherers) {
@@ -392,8 +391,7 @@ struct stream_scan {
           s.found[stage] = found;
           if (tile + 1 == a.tiles) a.header->finish(a.tickets);
         }
-        __syncwarp();
-        if (lane == 0) s.gathered[stage].arrive();
+        s.gathered[stage].arrive();
       }
     }
     int const chunk = static_cast<int>(warp) - 1 - shape::reducers - shape::gatherers;
@@ -420,8 +418,7 @@ struct stream_scan {
 #pragma unroll 1
       for (int k = 0; k < found; ++k) prefixes.prepend(in_front[k], a.operation);
       prefixes.settle(a.operation);
-      __syncwarp();
-      if (lane == 0) s.empty[stage].arrive();
+      s.empty[stage].arrive();
       a.finish(prefixes.rows.value, tile == 0 && chunk == 0 && lane == 0);
       write_rows<Arguments::direction>(a.out, a.count, first + chunk * rows * 32 * width, lane, a.out_contiguous, prefixes.rows.value);
     }
