@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include <bit>
 #include <cuda/std/type_traits>
@@ -37,34 +38,53 @@ inline constexpr std::int64_t piece_leaves = static_cast<std::int64_t>(std::bit_
 
 // --- Reading and writing
 
-// The elements of a source by their position in the direction, as accumulators.
+// The elements of a source by their position in the direction, as accumulators; a core has one of its own.
 template <class A, scan_direction Direction, class Source>
 class block_reader {
  public:
-  explicit block_reader(Source const& source) : source_(source), count_(source.extent(0)) {}
+  explicit block_reader(Source const& source) : source_(source), count_(source.extent(0)), dense_(is_dense(source)) {}
 
-  // Positions first .. first + count - 1 into `to`.
-  void read(std::int64_t first, int count, A* to) const {
+  // Positions first .. first + count - 1 into `to`, or where they lie as accumulators.
+  A const* read(std::int64_t first, int count, A* to) const {
+    if (first >= kept_first_ && first < kept_end_) return kept_.get() + (first - kept_first_);
+    if constexpr (Direction == forward && holds_accumulators) {
+      if (dense_) return source_.data_handle() + first;
+    }
+    read_anew(first, count, to);
+    return to;
+  }
+
+  // Positions first .. first + count - 1 shall be read twice, which must not cost twice: at most a piece.
+  void keep(std::int64_t first, std::int64_t count) {
+    if (holds_accumulators && dense_) return;
+    if (!kept_) kept_.reset(new A[static_cast<std::size_t>(piece_leaves<A>)]);
+    kept_end_ = kept_first_;
+    for (std::int64_t done = 0; done < count; done += block_leaves<A>) {
+      read_anew(first + done, static_cast<int>(std::min<std::int64_t>(block_leaves<A>, count - done)), kept_.get() + done);
+    }
+    kept_first_ = first;
+    kept_end_ = first + count;
+  }
+
+  // Fetches positions first .. first + count - 1 into a cache, if they are dense: they will be read soon.
+  void prefetch(std::int64_t first, int count) const {
     if constexpr (array_like<Source>) {
-      using T = cuda::std::remove_const_t<typename Source::element_type>;
-      if (source_.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(T))) {
-        copy(source_.data_handle() + element(first), count, to);
-        return;
-      }
+      constexpr int line = static_cast<int>(std::max(64 / sizeof(source_value<Source>), std::size_t{1}));
+      if (!dense_ || first + count > count_) return;
+      for (int i = 0; i < count; i += line) __builtin_prefetch(source_.data_handle() + element(first + i));
+    }
+  }
+
+ private:
+  static constexpr bool holds_accumulators = array_like<Source> && cuda::std::is_same_v<source_value<Source>, A>;
+
+  void read_anew(std::int64_t first, int count, A* to) const {
+    if constexpr (array_like<Source>) {
+      if (dense_) return copy(source_.data_handle() + element(first), count, to);
     }
     for (int i = 0; i < count; ++i) to[i] = conversion<A, source_value<Source>>::of(source_(element(first + i)));
   }
 
-  // The same where they lie, if they lie there as accumulators.
-  A const* read_or_point(std::int64_t first, int count, A* to) const {
-    if constexpr (array_like<Source> && Direction == forward && cuda::std::is_same_v<source_value<Source>, A>) {
-      if (source_.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(A))) return source_.data_handle() + first;
-    }
-    read(first, count, to);
-    return to;
-  }
-
- private:
   std::int64_t element(std::int64_t position) const { return Direction == forward ? position : count_ - 1 - position; }
 
   template <class T>
@@ -82,8 +102,19 @@ class block_reader {
     }
   }
 
+  static bool is_dense(Source const& source) {
+    if constexpr (array_like<Source>) {
+      return source.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(source_value<Source>));
+    } else {
+      return false;
+    }
+  }
+
   Source source_;
   std::int64_t count_;
+  bool dense_;
+  std::unique_ptr<A[]> kept_;
+  std::int64_t kept_first_ = 0, kept_end_ = 0;
 };
 
 // The elements of a result by their position in the direction, from accumulators; a NaN becomes canonical.
@@ -226,21 +257,21 @@ A piece_node(Reader const& reader, std::int64_t first, std::int64_t length, Oper
   A buffer[leaves];
   if (length <= leaves) {
     int const count = static_cast<int>(length);
-    return block_node(reader.read_or_point(first, count, buffer), count, operation);
+    return block_node(reader.read(first, count, buffer), count, operation);
   }
   node_stack<A> nodes;
   for (std::int64_t done = 0; done < length; done += leaves) {
     int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
-    nodes.push(block_node(reader.read_or_point(first + done, count, buffer), count, operation), leaves, operation);
+    nodes.push(block_node(reader.read(first + done, count, buffer), count, operation), leaves, operation);
   }
   return nodes.joined(operation);
 }
 
 // Writes the prefixes of positions first .. first + length - 1, which lie behind `nodes`; then these hold them too. Exclusive: what lies in
-// front of each position, of which `nodes` must hold something.
+// front of each position, of which `nodes` must hold something. What lies `ahead` of them is fetched meanwhile.
 template <bool Exclusive, class A, class Reader, class Writer, class Operation>
-void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, std::int64_t length, node_stack<A>& nodes,
-                Operation const& operation) {
+void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, std::int64_t length, std::int64_t ahead,
+                node_stack<A>& nodes, Operation const& operation) {
   constexpr int leaves = block_leaves<A>;
   constexpr int vector = joined_as_vectors<A, Operation> ? static_cast<int>(16 / sizeof(A)) : 1;
   A values[leaves];
@@ -251,11 +282,12 @@ void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, 
   }
   for (std::int64_t done = 0; done < length; done += leaves) {
     int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
-    A const* const from = reader.read_or_point(first + done, count, values);
+    A const* const from = reader.read(first + done, count, values);
     bool const at_once = writer.takes_neighbours(first + done);
     int i = 0;
     auto const scan_by = [&](auto width) {
       for (; i + width <= count; i += width) {
+        if constexpr (width > 1) reader.prefetch(first + done + i + ahead, width);
         auto const own = neighbours<A, Operation, width>::of(from + i).scanned(operation);
         auto prefixes = nodes.in_front_of(own, operation).canonical_values();
         nodes.push(own.last(), width, operation);

@@ -130,13 +130,13 @@ class published_nodes {
 // before it waits, so that the earliest one never does.
 template <scan_direction Direction, bool Exclusive, class A, class Pieces, class In, class Out, class Operation>
 void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, node_stack<A> const& initial, Operation const& operation) {
-  block_reader<A, Direction, In> const reader(in);
   block_writer<A, Direction, Out> const writer(out);
   std::int64_t const windows = pieces.windows(), piece = pieces.piece();
   std::int64_t const workers = std::min<std::int64_t>(windows, host_cores(cores));
   published_nodes<A> published(workers > 1 ? 2 * windows : 0);  // of a window: a later piece, a first piece
   std::atomic<std::int64_t> next{0};
   auto const work = [&](std::int64_t) {
+    block_reader<A, Direction, In> reader(in);
     node_stack<A> nodes = initial;
     std::int64_t held_start = -1, held = 0;  // `nodes` holds so many pieces of the segment that starts there
     bool failed = false;
@@ -151,14 +151,17 @@ void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, 
           held = 0;
         }
         // Others wait for the node of a long segment's piece, so that comes first; then the piece lies in a cache.
-        if (workers > 1 && p.begin + length < p.end) published.publish(slot(number), piece_node<A>(reader, p.begin, length, operation));
+        if (workers > 1 && p.begin + length < p.end) {
+          reader.keep(p.begin, length);
+          published.publish(slot(number), piece_node<A>(reader, p.begin, length, operation));
+        }
         for (; held < number; ++held) {
           A const* const node = published.wait(slot(held));
           failed = node == nullptr;
           if (failed) return;
           nodes.push(*node, piece, operation);
         }
-        scan_piece<Exclusive>(reader, writer, p.begin, length, nodes, operation);
+        scan_piece<Exclusive>(reader, writer, p.begin, length, workers * piece, nodes, operation);
         held = number + 1;
       });
     }
