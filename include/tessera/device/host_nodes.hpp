@@ -1,7 +1,8 @@
 // D on the host, block by block: what the scans and reductions of whole arrays are made of, for any operator and any source.
 //
-// The elements of a source are read into a block, in the order of the direction, as accumulators. A block is a node of D, or the last part
-// of one; its loops run over eight neighbours at a time, a number that compilers know, which is what makes vectors of them at -O2.
+// The elements of a source are read in blocks, in the order of the direction, as accumulators. A reduction joins the pairs of a block, then
+// the pairs of those. A scan takes a block in groups of eight vectors: a group becomes its own prefixes in registers, the nodes in front of
+// it are joined there, and it is written; its last prefix is the next node.
 // Everything here computes, so it is called inside parallel_for alone, where the floating-point mode is the contract's.
 #pragma once
 
@@ -128,10 +129,9 @@ class block_writer {
         dense_(out.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(T))),
         streams_(dense_ && cuda::std::is_same_v<T, A> && count_ * static_cast<std::int64_t>(sizeof(T)) >= streamed_bytes) {}
 
-  // Whether values from this position on can be written by `put_neighbours`.
-  bool takes_neighbours(std::int64_t position) const {
-    return cuda::std::is_same_v<T, A> && dense_ && (!streams_ || is_aligned(position));
-  }
+  // Whether vectors from this position on can be written where they belong.
+  bool takes_neighbours(std::int64_t position) const { return cuda::std::is_same_v<T, A> && dense_ && (!streams_ || is_aligned(position)); }
+  // Writes them there.
   template <class Operation, int Count>
   [[gnu::always_inline]] void put_neighbours(std::int64_t position, neighbours<A, Operation, Count> const& values) const {
     if constexpr (cuda::std::is_same_v<T, A>) {
@@ -140,7 +140,7 @@ class block_writer {
       streams_ ? in_memory.stream_to(to) : in_memory.to(to);
     }
   }
-  // Values at whatever address.
+  // Writes values to any address.
   void put_block(std::int64_t first, int count, A const* values) const {
     int i = 0;
     if (streams_) {
@@ -287,7 +287,7 @@ void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, 
     int i = 0;
     auto const scan_by = [&](auto width) {
       for (; i + width <= count; i += width) {
-        if constexpr (width > 1) reader.prefetch(first + done + i + ahead, width);
+        if constexpr (width > vector) reader.prefetch(first + done + i + ahead, width);
         auto const own = neighbours<A, Operation, width>::of(from + i).scanned(operation);
         auto prefixes = nodes.in_front_of(own, operation).canonical_values();
         nodes.push(own.last(), width, operation);

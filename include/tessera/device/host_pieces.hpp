@@ -127,7 +127,7 @@ class published_nodes {
 // --- All windows
 
 // The prefixes of all segments. Windows are taken in order; a core waits only for the nodes of earlier windows, and publishes its own
-// before it waits, so that the earliest one never does.
+// before it waits, so that the earliest one never does. Its next window will be about as many further as there are cores.
 template <scan_direction Direction, bool Exclusive, class A, class Pieces, class In, class Out, class Operation>
 void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, node_stack<A> const& initial, Operation const& operation) {
   block_writer<A, Direction, Out> const writer(out);
