@@ -64,6 +64,8 @@ class neighbours {
   }
   [[gnu::always_inline]] neighbours canonical_values() const { return {low_.canonical_values(), high_.canonical_values()}; }
   [[gnu::always_inline]] neighbours reversed() const { return {high_.reversed(), low_.reversed()}; }
+  // Each one a place later, behind `first`.
+  [[gnu::always_inline]] neighbours one_later(A const& first) const { return {low_.one_later(first), high_.one_later(low_.last())}; }
   [[gnu::always_inline]] A last() const { return high_.last(); }
   [[gnu::always_inline]] void to(A* values) const {
     low_.to(values);
@@ -95,6 +97,7 @@ class neighbours<A, Operation, 1> {
   [[gnu::always_inline]] neighbours scanned(Operation const&) const { return *this; }
   [[gnu::always_inline]] neighbours canonical_values() const { return neighbours(canonical(value_)); }
   [[gnu::always_inline]] neighbours reversed() const { return *this; }
+  [[gnu::always_inline]] neighbours one_later(A const& first) const { return neighbours(first); }
   [[gnu::always_inline]] A last() const { return value_; }
   [[gnu::always_inline]] void to(A* values) const { *values = value_; }
   [[gnu::always_inline]] void stream_to(A* values) const { *values = value_; }
@@ -160,6 +163,13 @@ class neighbours<A, Operation, Count> {
       return neighbours(__builtin_shufflevector(values_, values_, 3, 2, 1, 0));
     } else {
       return neighbours(__builtin_shufflevector(values_, values_, 1, 0));
+    }
+  }
+  [[gnu::always_inline]] neighbours one_later(A const& first) const {
+    if constexpr (Count == 4) {
+      return neighbours(__builtin_shufflevector(all_of(first), values_, 0, 4, 5, 6));
+    } else {
+      return neighbours(__builtin_shufflevector(all_of(first), values_, 0, 2));
     }
   }
   [[gnu::always_inline]] A last() const { return static_cast<A>(values_[Count - 1]); }

@@ -1,13 +1,15 @@
 // D on the host, block by block: what the scans and reductions of whole arrays are made of, for any operator and any source.
 //
-// The elements of a source are read into a block, in the order of the direction, as accumulators. A block is a node of D, or the last part
-// of one; its loops run over eight neighbours at a time, a number that compilers know, which is what makes vectors of them at -O2.
+// The elements of a source are read in blocks, in the order of the direction, as accumulators. A reduction joins the pairs of a block, then
+// the pairs of those. A scan takes a block in groups of eight vectors: a group becomes its own prefixes in registers, the nodes in front of
+// it are joined there, and it is written; its last prefix is the next node.
 // Everything here computes, so it is called inside parallel_for alone, where the floating-point mode is the contract's.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include <bit>
 #include <cuda/std/type_traits>
@@ -35,56 +37,56 @@ template <class A>
 inline constexpr std::int64_t piece_leaves = static_cast<std::int64_t>(std::bit_floor(std::clamp((std::size_t{1} << 17) / sizeof(A),
                                                                                                  std::size_t{1024}, std::size_t{1} << 15)));
 
-// --- Nodes in front
-
-// The `Nodes` nodes that end at `nodes`, the last one first, joined in front of a value, or of each of eight.
-template <int Nodes, class A, class Operation>
-[[gnu::always_inline]] inline auto with_in_front(A const* nodes, A const& value, Operation const& operation) {
-  if constexpr (Nodes == 0) {
-    return value;
-  } else {
-    return with_in_front<Nodes - 1>(nodes - 1, operation(*nodes, value), operation);
-  }
-}
-template <int Nodes, class A, class Operation>
-[[gnu::always_inline]] inline auto with_in_front(A const* nodes, eight<A, Operation> const& values, Operation const& operation) {
-  if constexpr (Nodes == 0) {
-    return values;
-  } else {
-    return with_in_front<Nodes - 1>(nodes - 1, values.behind(*nodes, operation), operation);
-  }
-}
-
 // --- Reading and writing
 
-// The elements of a source by their position in the direction, as accumulators.
+// The elements of a source by their position in the direction, as accumulators; a core has one of its own.
 template <class A, scan_direction Direction, class Source>
 class block_reader {
  public:
-  explicit block_reader(Source const& source) : source_(source), count_(source.extent(0)) {}
+  explicit block_reader(Source const& source) : source_(source), count_(source.extent(0)), dense_(is_dense(source)) {}
 
-  // Positions first .. first + count - 1 into `to`.
-  void read(std::int64_t first, int count, A* to) const {
+  // Positions first .. first + count - 1 into `to`, or where they lie as accumulators.
+  A const* read(std::int64_t first, int count, A* to) const {
+    if (first >= kept_first_ && first < kept_end_) return kept_.get() + (first - kept_first_);
+    if constexpr (Direction == forward && holds_accumulators) {
+      if (dense_) return source_.data_handle() + first;
+    }
+    read_anew(first, count, to);
+    return to;
+  }
+
+  // Positions first .. first + count - 1 shall be read twice, which must not cost twice: at most a piece.
+  void keep(std::int64_t first, std::int64_t count) {
+    if (holds_accumulators && dense_) return;
+    if (!kept_) kept_.reset(new A[static_cast<std::size_t>(piece_leaves<A>)]);
+    kept_end_ = kept_first_;
+    for (std::int64_t done = 0; done < count; done += block_leaves<A>) {
+      read_anew(first + done, static_cast<int>(std::min<std::int64_t>(block_leaves<A>, count - done)), kept_.get() + done);
+    }
+    kept_first_ = first;
+    kept_end_ = first + count;
+  }
+
+  // Fetches positions first .. first + count - 1 into a cache, if they are dense: they will be read soon. (Inlined always: GCC drops a call
+  // that does nothing else.)
+  [[gnu::always_inline]] void prefetch(std::int64_t first, int count) const {
     if constexpr (array_like<Source>) {
-      using T = cuda::std::remove_const_t<typename Source::element_type>;
-      if (source_.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(T))) {
-        copy(source_.data_handle() + element(first), count, to);
-        return;
-      }
+      constexpr int line = static_cast<int>(std::max(64 / sizeof(source_value<Source>), std::size_t{1}));
+      if (!dense_ || first + count > count_) return;
+      for (int i = 0; i < count; i += line) __builtin_prefetch(source_.data_handle() + element(first + i));
+    }
+  }
+
+ private:
+  static constexpr bool holds_accumulators = array_like<Source> && cuda::std::is_same_v<source_value<Source>, A>;
+
+  void read_anew(std::int64_t first, int count, A* to) const {
+    if constexpr (array_like<Source>) {
+      if (dense_) return copy(source_.data_handle() + element(first), count, to);
     }
     for (int i = 0; i < count; ++i) to[i] = conversion<A, source_value<Source>>::of(source_(element(first + i)));
   }
 
-  // The same where they lie, if they lie there as accumulators.
-  A const* read_or_point(std::int64_t first, int count, A* to) const {
-    if constexpr (array_like<Source> && Direction == forward && cuda::std::is_same_v<source_value<Source>, A>) {
-      if (source_.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(A))) return source_.data_handle() + first;
-    }
-    read(first, count, to);
-    return to;
-  }
-
- private:
   std::int64_t element(std::int64_t position) const { return Direction == forward ? position : count_ - 1 - position; }
 
   template <class T>
@@ -102,8 +104,19 @@ class block_reader {
     }
   }
 
+  static bool is_dense(Source const& source) {
+    if constexpr (array_like<Source>) {
+      return source.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(source_value<Source>));
+    } else {
+      return false;
+    }
+  }
+
   Source source_;
   std::int64_t count_;
+  bool dense_;
+  std::unique_ptr<A[]> kept_;
+  std::int64_t kept_first_ = 0, kept_end_ = 0;
 };
 
 // The elements of a result by their position in the direction, from accumulators; a NaN becomes canonical.
@@ -117,21 +130,25 @@ class block_writer {
         dense_(out.mapping().byte_stride(0) == static_cast<std::int64_t>(sizeof(T))),
         streams_(dense_ && cuda::std::is_same_v<T, A> && count_ * static_cast<std::int64_t>(sizeof(T)) >= streamed_bytes) {}
 
-  // The values with the `Nodes` nodes that end at `nodes` joined in front of them.
-  template <int Nodes, class Operation>
-  void write(std::int64_t first, int count, A const* values, A const* nodes, Operation const& operation) const {
+  // Whether vectors from this position on can be written where they belong.
+  bool takes_neighbours(std::int64_t position) const { return cuda::std::is_same_v<T, A> && dense_ && (!streams_ || is_aligned(position)); }
+  // Writes them there.
+  template <class Operation, int Count>
+  [[gnu::always_inline]] void put_neighbours(std::int64_t position, neighbours<A, Operation, Count> const& values) const {
+    if constexpr (cuda::std::is_same_v<T, A>) {
+      auto const in_memory = Direction == forward ? values : values.reversed();
+      T* const to = out_.data_handle() + element(position) - (Direction == forward ? 0 : Count - 1);
+      streams_ ? in_memory.stream_to(to) : in_memory.to(to);
+    }
+  }
+  // Writes values to any address.
+  void put_block(std::int64_t first, int count, A const* values) const {
     int i = 0;
-    auto const write_one = [&] {
-      put(first + i, canonical(with_in_front<Nodes>(nodes, values[i], operation)));
-      ++i;
-    };
     if (streams_) {
-      while (i < count && reinterpret_cast<std::uintptr_t>(lowest_of_eight(first + i)) % 16 != 0) write_one();
+      for (; i < count && !is_aligned(first + i); ++i) put(first + i, values[i]);
+      for (; i + 8 <= count; i += 8) put_neighbours(first + i, eight<A, plus>::of(values + i));
     }
-    for (; i + 8 <= count; i += 8) {
-      write_eight(first + i, with_in_front<Nodes>(nodes, eight<A, Operation>::of(values + i), operation).canonical_values());
-    }
-    while (i < count) write_one();
+    for (; i < count; ++i) put(first + i, values[i]);
   }
   // One value, its bits kept.
   void put(std::int64_t position, A const& value) const { out_(element(position)) = conversion<T, A>::of(value); }
@@ -142,20 +159,9 @@ class block_writer {
 
  private:
   std::int64_t element(std::int64_t position) const { return Direction == forward ? position : count_ - 1 - position; }
-  // Where the eight elements lie that begin at this position, if they are dense.
-  T* lowest_of_eight(std::int64_t position) const { return out_.data_handle() + element(position) - (Direction == forward ? 0 : 7); }
-
-  template <class Eight>
-  [[gnu::always_inline]] void write_eight(std::int64_t position, Eight const& values) const {
-    if constexpr (cuda::std::is_same_v<T, A>) {
-      if (dense_) {
-        Eight const in_memory = Direction == forward ? values : values.reversed();
-        return streams_ ? in_memory.stream_to(lowest_of_eight(position)) : in_memory.to(lowest_of_eight(position));
-      }
-    }
-    A some[8];
-    values.to(some);
-    for (int j = 0; j < 8; ++j) put(position + j, some[j]);
+  // Whether vectors that begin at this position are aligned in memory.
+  bool is_aligned(std::int64_t position) const {
+    return reinterpret_cast<std::uintptr_t>(out_.data_handle() + element(position) + (Direction == forward ? 0 : 1)) % 16 == 0;
   }
 
   View out_;
@@ -190,39 +196,6 @@ A block_node(A const* leaves, int count, Operation const& operation) {
   return one[0];
 }
 
-// The same for a block.
-template <int Nodes, class A, class Operation>
-void join_in_front(A const* nodes, A* values, int count, Operation const& operation) {
-  A left[Nodes];  // a copy, which no store into `values` can change
-  std::copy_n(nodes + 1 - Nodes, Nodes, left);
-  int i = 0;
-  for (; i + 8 <= count; i += 8) with_in_front<Nodes>(left + Nodes - 1, eight<A, Operation>::of(values + i), operation).to(values + i);
-  for (; i < count; ++i) values[i] = with_in_front<Nodes>(left + Nodes - 1, values[i], operation);
-}
-
-// Each value of a block becomes D of the block's values up to it.
-template <class A, class Operation>
-void scan_block(A* values, int count, Operation const& operation) {
-  constexpr int step = joined_as_vectors<A, Operation> ? static_cast<int>(128 / sizeof(A)) : 8;  // eight vectors
-  int whole = 0;
-  for (; whole + step <= count; whole += step) {
-    neighbours<A, Operation, step>::of(values + whole).scanned(operation).to(values + whole);
-  }
-  int rest = whole;
-  for (; rest + 8 <= count; rest += 8) eight<A, Operation>::of(values + rest).scanned(operation).to(values + rest);
-  for (int width = 1; rest + width < count; width *= 2) {
-    for (int node = rest; node + width < count; node += 2 * width) {
-      A const left = values[node + width - 1];
-      for (int i = node + width; i < std::min(node + 2 * width, count); ++i) values[i] = operation(left, values[i]);
-    }
-  }
-  for (int width = 8; width < count; width *= 2) {
-    for (int node = width < step ? whole : 0; node + width < count; node += 2 * width) {
-      join_in_front<1>(values + node + width - 1, values + node + width, std::min(width, count - node - width), operation);
-    }
-  }
-}
-
 // --- Many blocks
 
 // The nodes of D of all that came so far, largest first, behind a value that lies in front of all, if there is one (an initial value).
@@ -242,9 +215,16 @@ class node_stack {
   void push(A const& node, std::int64_t size, Operation const& operation) {
     nodes_[depth_++] = node;
     leaves_ += size;
-    for (std::int64_t full = leaves_ / size; full % 2 == 0; full /= 2, --depth_) {
+    for (std::int64_t full = leaves_ / size; order_is_free<Operation, A> ? depth_ > base_ + 1 : full % 2 == 0; full /= 2, --depth_) {
       nodes_[depth_ - 2] = operation(nodes_[depth_ - 2], nodes_[depth_ - 1]);
     }
+  }
+
+  // The nodes joined in front of each of some values, the last node first.
+  template <class Operation, int Count>
+  [[gnu::always_inline]] auto in_front_of(neighbours<A, Operation, Count> values, Operation const& operation) const {
+    for (int i = depth_ - 1; i >= 0; --i) values = values.behind(nodes_[i], operation);
+    return values;
   }
 
   // All nodes joined, the last two first.
@@ -273,89 +253,52 @@ A piece_node(Reader const& reader, std::int64_t first, std::int64_t length, Oper
   A buffer[leaves];
   if (length <= leaves) {
     int const count = static_cast<int>(length);
-    return block_node(reader.read_or_point(first, count, buffer), count, operation);
+    return block_node(reader.read(first, count, buffer), count, operation);
   }
   node_stack<A> nodes;
   for (std::int64_t done = 0; done < length; done += leaves) {
     int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
-    nodes.push(block_node(reader.read_or_point(first + done, count, buffer), count, operation), leaves, operation);
+    nodes.push(block_node(reader.read(first + done, count, buffer), count, operation), leaves, operation);
   }
   return nodes.joined(operation);
 }
 
-// Writes `values`, D of positions first .. up to each one, with `nodes` joined in front of them; `values` are used up. Exclusive: what lies
-// in front of each position, of which `nodes` must hold something.
-template <bool Exclusive, class A, class Writer, class Operation>
-void write_prefixes(Writer const& writer, std::int64_t first, std::int64_t length, A* values, node_stack<A> const& nodes,
-                    Operation const& operation) {
-  if constexpr (Exclusive) {
-    A const before = nodes.joined(operation);
-    writer.put(first, nodes.holds_leaves() ? canonical(before) : before);
-    ++first;
-    --length;
-  }
-  bool const as_one = order_is_free<Operation, A> && nodes.depth() > 1;
-  A const one = as_one ? nodes.joined(operation) : A{};
-  for (std::int64_t done = 0; done < length; done += block_leaves<A>) {
-    int const count = static_cast<int>(std::min<std::int64_t>(block_leaves<A>, length - done));
-    A* const block = values + done;
-    std::int64_t const to = first + done;
-    A const* last = as_one ? &one : nodes.last();
-    int number = as_one ? 1 : nodes.depth();
-    for (; number > 4; number -= 4, last -= 4) join_in_front<4>(last, block, count, operation);
-    switch (number) {  // the rest on the way out
-      case 4:
-        writer.template write<4>(to, count, block, last, operation);
-        break;
-      case 3:
-        writer.template write<3>(to, count, block, last, operation);
-        break;
-      case 2:
-        writer.template write<2>(to, count, block, last, operation);
-        break;
-      case 1:
-        writer.template write<1>(to, count, block, last, operation);
-        break;
-      default:
-        writer.template write<0>(to, count, block, last, operation);
-        break;
-    }
-  }
-}
-
-// Writes the prefixes of positions first .. first + length - 1, which lie behind `nodes`; then these hold them too, and `own` them alone.
+// Writes the prefixes of positions first .. first + length - 1, which lie behind `nodes`; then these hold them too. Exclusive: what lies in
+// front of each position, of which `nodes` must hold something. What lies `ahead` of them is fetched meanwhile.
 template <bool Exclusive, class A, class Reader, class Writer, class Operation>
-void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, std::int64_t length, node_stack<A>& nodes,
-                node_stack<A>* own, Operation const& operation) {
+void scan_piece(Reader const& reader, Writer const& writer, std::int64_t first, std::int64_t length, std::int64_t ahead,
+                node_stack<A>& nodes, Operation const& operation) {
   constexpr int leaves = block_leaves<A>;
+  constexpr int vector = joined_as_vectors<A, Operation> ? static_cast<int>(16 / sizeof(A)) : 1;
   A values[leaves];
-  for (std::int64_t done = 0; done < length; done += leaves) {
-    int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
-    reader.read(first + done, count, values);
-    scan_block(values, count, operation);
-    A const block = values[count - 1];
-    write_prefixes<Exclusive>(writer, first + done, count, values, nodes, operation);
-    nodes.push(block, leaves, operation);
-    if (own != nullptr) own->push(block, leaves, operation);
+  A before{};
+  if constexpr (Exclusive) {
+    before = nodes.joined(operation);
+    if (nodes.holds_leaves()) before = canonical(before);
   }
-}
-
-// D of positions first .. up to each one into `values`, for `length` of them.
-template <class A, class Reader, class Operation>
-void scan_apart(Reader const& reader, std::int64_t first, std::int64_t length, A* values, Operation const& operation) {
-  constexpr int leaves = block_leaves<A>;
-  node_stack<A> nodes;
   for (std::int64_t done = 0; done < length; done += leaves) {
     int const count = static_cast<int>(std::min<std::int64_t>(leaves, length - done));
-    A* const block = values + done;
-    reader.read(first + done, count, block);
-    scan_block(block, count, operation);
-    A const node = block[count - 1];
-    A const* last = nodes.last();
-    int number = nodes.depth();
-    for (; number >= 2; number -= 2, last -= 2) join_in_front<2>(last, block, count, operation);
-    if (number == 1) join_in_front<1>(last, block, count, operation);
-    nodes.push(node, leaves, operation);
+    A const* const from = reader.read(first + done, count, values);
+    bool const at_once = writer.takes_neighbours(first + done);
+    int i = 0;
+    auto const scan_by = [&](auto width) {
+      for (; i + width <= count; i += width) {
+        if constexpr (width > vector) reader.prefetch(first + done + i + ahead, width);
+        auto const own = neighbours<A, Operation, width>::of(from + i).scanned(operation);
+        auto prefixes = nodes.in_front_of(own, operation).canonical_values();
+        nodes.push(own.last(), width, operation);
+        if constexpr (Exclusive) {
+          A const last = prefixes.last();
+          prefixes = prefixes.one_later(before);
+          before = last;
+        }
+        at_once ? writer.put_neighbours(first + done + i, prefixes) : prefixes.to(values + i);
+      }
+    };
+    scan_by(cuda::std::integral_constant<int, 8 * vector>{});
+    if constexpr (vector > 1) scan_by(cuda::std::integral_constant<int, vector>{});
+    scan_by(cuda::std::integral_constant<int, 1>{});
+    if (!at_once) writer.put_block(first + done, count, values);
   }
 }
 

@@ -127,38 +127,33 @@ class published_nodes {
 // --- All windows
 
 // The prefixes of all segments. Windows are taken in order; a core waits only for the nodes of earlier windows, and publishes its own
-// before it waits, so that the earliest one never does.
+// before it waits, so that the earliest one never does. Its next window will be about as many further as there are cores.
 template <scan_direction Direction, bool Exclusive, class A, class Pieces, class In, class Out, class Operation>
 void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, node_stack<A> const& initial, Operation const& operation) {
-  block_reader<A, Direction, In> const reader(in);
   block_writer<A, Direction, Out> const writer(out);
   std::int64_t const windows = pieces.windows(), piece = pieces.piece();
   std::int64_t const workers = std::min<std::int64_t>(windows, host_cores(cores));
   published_nodes<A> published(workers > 1 ? 2 * windows : 0);  // of a window: a later piece, a first piece
   std::atomic<std::int64_t> next{0};
   auto const work = [&](std::int64_t) {
+    block_reader<A, Direction, In> reader(in);
     node_stack<A> nodes = initial;
     std::int64_t held_start = -1, held = 0;  // `nodes` holds so many pieces of the segment that starts there
-    std::unique_ptr<A[]> apart;
     bool failed = false;
     for (std::int64_t window = next.fetch_add(1); window < windows && !failed; window = next.fetch_add(1)) {
       pieces.for_each(window, [&](segment_piece const& p) {
         if (p.start == p.end || failed) return;
         std::int64_t const length = std::min(piece, p.end - p.begin), number = (p.begin - p.start) / piece;
-        // A piece of a long segment: where it is known what lies in front of it, it is scanned and published, else the other way round.
-        bool const shared = workers > 1 && p.end - p.start > piece;
         auto const slot = [&](std::int64_t i) { return 2 * (window - number + i) + (i == 0); };
         if (held_start != p.start) {
           nodes.clear();
           held_start = p.start;
           held = 0;
         }
-        bool known = true;
-        for (std::int64_t i = held; i < number && known; ++i) known = published.has(slot(i));
-        if (!known) {
-          if (!apart) apart.reset(new A[static_cast<std::size_t>(piece)]);
-          scan_apart(reader, p.begin, length, apart.get(), operation);
-          published.publish(slot(number), apart[static_cast<std::size_t>(length - 1)]);
+        // Others wait for the node of a long segment's piece, so that comes first; then the piece lies in a cache.
+        if (workers > 1 && p.begin + length < p.end) {
+          reader.keep(p.begin, length);
+          published.publish(slot(number), piece_node<A>(reader, p.begin, length, operation));
         }
         for (; held < number; ++held) {
           A const* const node = published.wait(slot(held));
@@ -166,17 +161,7 @@ void scan_pieces(int cores, Pieces const& pieces, In const& in, Out const& out, 
           if (failed) return;
           nodes.push(*node, piece, operation);
         }
-        if (!known) {
-          A const node = apart[static_cast<std::size_t>(length - 1)];
-          write_prefixes<Exclusive>(writer, p.begin, length, apart.get(), nodes, operation);
-          nodes.push(node, piece, operation);
-        } else if (shared) {
-          node_stack<A> own;
-          scan_piece<Exclusive>(reader, writer, p.begin, length, nodes, &own, operation);
-          published.publish(slot(number), own.joined(operation));
-        } else {
-          scan_piece<Exclusive>(reader, writer, p.begin, length, nodes, static_cast<node_stack<A>*>(nullptr), operation);
-        }
+        scan_piece<Exclusive>(reader, writer, p.begin, length, workers * piece, nodes, operation);
         held = number + 1;
       });
     }
