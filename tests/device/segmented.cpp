@@ -168,7 +168,7 @@ TYPED_TEST(segmented, all_sizes_up_to_4097_Long) {
 TYPED_TEST(segmented, multiples_of_a_window_and_their_neighbours) {
   arrays<TypeParam> const on;
   std::vector<std::size_t> sizes{1, 100};
-  for (std::size_t windows : {1, 2, 3, 5, 8, 16, 31}) {
+  for (std::size_t windows : {1u, 2u, 3u, 5u, 8u, 16u, 31u}) {
     for (std::size_t n : {windows * 4096 - 1, windows * 4096, windows * 4096 + 1}) sizes.push_back(n);
   }
   for (auto const& lengths : std::vector<std::vector<std::int64_t>>{{1}, {1 << 20}, {5, 4096, 1, 4095, 8192, 64, 64}, {64}}) {
