@@ -14,7 +14,8 @@ namespace tessera::inline v0_1 {
 
 // Segment k is elements offsets[k] .. offsets[k+1] - 1: one offset more than there are segments, none smaller than the one before it; equal
 // ones enclose an empty segment. Elements before the first offset and from the last one on belong to no segment and are not looked at;
-// offsets outside the array are its ends.
+// offsets outside the array are its ends. The host refuses offsets of which one is smaller than the one before it. The device does not look
+// for them: nothing outside the arrays is touched, but results are anything, and a launch may not end.
 template <class I>
 struct segments_at {
   view<I const, 1> offsets;

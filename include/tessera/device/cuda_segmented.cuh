@@ -139,6 +139,7 @@ __global__ void row_records_kernel(Segments segments, std::int64_t count, std::u
   if (threadIdx.x == 0) {
     begin = lists.begin();
     end = lists.finish();
+    if (end < begin) end = begin;  // of offsets that do not ascend
     if (blockIdx.x == 0) *number = static_cast<std::uint32_t>(end - begin);
   }
   __syncthreads();

@@ -107,7 +107,7 @@ struct segment_windows<segments_at<I>> {
       for (int j = 0; j < at_once; ++j) {
         i64 const mine = k + j * mark_threads;
         // Boundaries can be clipped onto each other, and what begins there may be empty: then a later one lies at the same place, or
-        // there is nothing. Some that do not ascend lie in front.
+        // there is nothing. Offsets that do not ascend can lie in front.
         if (mine < m && at[j] >= 0 && at[j] < end_of_all) atomicOr(&marks.heads[at[j] / 32], 1u << (at[j] % 32));
         // Windows that begin behind the boundary before, up to this one.
         for (int w = (before[j] + window) / window; w < Marks::windows && w * window <= at[j]; ++w) marks.segments[w] = mine;

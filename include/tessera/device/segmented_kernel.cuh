@@ -133,7 +133,7 @@ struct segmented_block {
   __device__ __forceinline__ T* stage_values(int stage) const { return values + s.place[stage]; }
 
   // ---- drawer: tickets of a block ascend from stage to stage, so that no window waits for one that its block has not begun; they are
-  // drawn when their stage is empty, since others wait for what they stand for
+  // drawn one stage ahead and no more, since others wait for what they stand for
 
   __device__ __forceinline__ void draw_windows() const {
     if (lane != 0) return;
