@@ -206,9 +206,6 @@ class node_stack {
   explicit node_stack(A const& initial) : base_(1), depth_(1) { nodes_[0] = initial; }
 
   bool holds_leaves() const { return depth_ > base_; }
-  int depth() const { return depth_; }
-  // The last node; the others lie in front of it.
-  A const* last() const { return nodes_ + depth_ - 1; }
 
   // Takes in a node of `size` leaves, a power of two; what comes later is no larger, and only the last node of all may be incomplete.
   template <class Operation>

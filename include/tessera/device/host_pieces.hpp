@@ -93,7 +93,6 @@ class published_nodes {
     nodes_[static_cast<std::size_t>(i)] = node;
     tell(i, there);
   }
-  bool has(std::int64_t i) const { return state(i).load(std::memory_order_acquire) == there; }
   // Node i when it is there; null if it will never be.
   A const* wait(std::int64_t i) const {
     int now = state(i).load(std::memory_order_acquire);

@@ -38,7 +38,7 @@ struct block_marks {
 //   looks_back     whether where a segment starts is found by looking back for its head; else by itself
 //   counts         whether it counts segments
 //   end            positions from here on belong to no segment
-//   mark           marks the windows from position `first` on; called by the block, which synchronises before and after
+//   mark           marks the windows from position `first` on; called by the block, which synchronises afterwards
 //   for_each_end   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; ends_from(element) has
 //                  a bit for each of 32 elements where one ends, `before` segments begin before `first`, or more; called by a warp
 //   begin, finish, segment_of, size_is_zero   the elements that belong to segments, the segment of one, whether a segment is empty; forward
