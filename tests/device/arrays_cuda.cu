@@ -22,6 +22,7 @@
 #include <tessera/verify/repeat.hpp>
 
 #include "support/backend.hpp"
+#include "support/halves.hpp"
 #include "support/oracle.hpp"
 
 namespace {
@@ -254,6 +255,96 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     expect_reduced([&] { detail::launch_reduce<128, 2, 1>(place.backend, "reduce", sum); }, "128 x 2");
     expect_reduced([&] { detail::launch_reduce<1024, 4, 4>(place.backend, "reduce", sum); }, "1024 x 4");
   }
+}
+
+// --- Arrays at any address
+
+// The streaming kernel, elements of type E, of arrays that begin anywhere in a line of 128 bytes: what lies around them is neither used nor
+// written.
+template <class E, scan_direction Direction>
+void check_streaming_from_any_address(std::size_t n) {
+  using T = accumulator_t<plus, E>;
+  constexpr std::size_t size = sizeof(E), line = 128, around = 2 * line;
+  cuda_place<128> const place;
+  zeroed_memory const workspace(std::size_t{1} << 20);
+  auto const values = rounding_elements<E>(n, n + size);
+  std::vector<E> expected(n);
+  inclusive_scan<gpu_to_gpu, Direction>(host_backend<1>{}, make_view(values.data(), {n}), make_view(expected.data(), {n}));
+  std::vector<unsigned char> image(n * size + around, 0xFF);  // NaN
+  device_memory const in(image.size()), out(image.size());
+  for (std::size_t const at : {std::size_t{0}, size, 16 - size, std::size_t{16}, 16 + size, std::size_t{112}, line - size}) {
+    for (std::size_t const to : {(at + 48 + size) % line, line - size - at % 64}) {
+      std::fill(image.begin(), image.end(), static_cast<unsigned char>(0xFF));
+      std::memcpy(image.data() + line / 2 + at, values.data(), n * size);
+      in.write(image);
+      std::fill(image.begin(), image.end(), static_cast<unsigned char>(0x5A));
+      out.write(image);
+      std::memcpy(image.data() + line / 2 + to, expected.data(), n * size);
+      auto const begin = [&](device_memory const& memory, std::size_t bytes) {
+        return reinterpret_cast<E*>(static_cast<std::byte*>(memory.data()) + line / 2 + bytes);
+      };
+      auto const source = source_of(static_cast<E const*>(begin(in, at)), n);
+      auto const destination = make_view(begin(out, to), {n});
+      auto* const header = static_cast<detail::lookback_header*>(workspace_view(workspace).data);
+      auto* const words = reinterpret_cast<detail::node_word<T>*>(header + 1);
+      detail::scan_arguments<Direction, false, std::remove_const_t<decltype(source)>, std::remove_const_t<decltype(destination)>, T, plus>
+          scan{source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, T{}, plus{}, header, {words, {}}, {}, 0, 0};
+      detail::launch_scan_stream(place.backend, "scan", scan);
+      place.wait();
+      EXPECT_EQ(out.read(), image) << n << " elements, " << at << " to " << to;
+    }
+  }
+}
+template <class E>
+void check_streaming_from_any_address() {
+  for (std::size_t const n : {std::size_t{1}, std::size_t{7}, std::size_t{4099}, std::size_t{40'011}}) {
+    check_streaming_from_any_address<E, forward>(n);
+    check_streaming_from_any_address<E, backward>(n);
+  }
+}
+TEST(arrays_streamed, from_any_address) {
+  check_streaming_from_any_address<__half>();
+  check_streaming_from_any_address<float>();
+  check_streaming_from_any_address<double>();
+}
+
+// The name of the kernel that `launch` launches.
+template <class Launch>
+std::string kernel_of(cudaStream_t stream, Launch const& launch) {
+  cudaGraph_t graph = nullptr;
+  require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  launch();
+  require_cuda(cudaStreamEndCapture(stream, &graph));
+  cudaGraphNode_t node = nullptr;
+  std::size_t nodes = 1;
+  require_cuda(cudaGraphGetNodes(graph, &node, &nodes));
+  cudaKernelNodeParams parameters{};
+  require_cuda(cudaGraphKernelNodeGetParams(node, &parameters));
+  char const* name = nullptr;
+  require_cuda(cudaFuncGetName(&name, parameters.func));
+  std::string const of_kernel = name;
+  require_cuda(cudaGraphDestroy(graph));
+  return of_kernel;
+}
+
+// Both kernels have the same bits, so that only their names tell which one ran.
+TEST(arrays_streamed, long_arrays_where_the_device_can) {
+  cuda_place<128> const place;
+  int major = 0;
+  require_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  std::size_t const streamed = detail::stream_from / sizeof(float);
+  device_memory const in((streamed + 1) * sizeof(float)), out((streamed + 1) * sizeof(float));
+  zeroed_memory const workspace(scan_workspace_bytes<float>(static_cast<std::int64_t>(streamed)));
+  auto const kernel = [&](std::size_t n, std::size_t first) {
+    return kernel_of(place.backend.stream, [&] {
+      inclusive_scan(place.backend, source_of(static_cast<float const*>(in.data()) + first, n),
+                     make_view(static_cast<float*>(out.data()) + first, {n}), workspace);
+    });
+  };
+  char const* const of_long_arrays = major >= 9 ? "scan_stream_kernel" : "scan_tiles_kernel";
+  EXPECT_NE(kernel(streamed, 0).find(of_long_arrays), std::string::npos);
+  EXPECT_NE(kernel(streamed, 1).find(of_long_arrays), std::string::npos);
+  EXPECT_NE(kernel(streamed - 1, 0).find("scan_tiles_kernel"), std::string::npos);
 }
 
 TEST(arrays_under_noise, one_sum_in_a_thousand_runs_Long) {

@@ -81,7 +81,7 @@ int segmented_places(char const* call) {
   using T = typename Arguments::value_type;
   int const bytes = device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin) - segmented_block<Arguments>::state_bytes;
   int const places = bytes / static_cast<int>(sizeof(T));
-  if (places < segmented_ring<T>::most_places) {
+  if (places < segmented_block<Arguments>::shape::most_places) {
     throw usage_error(std::string(call) + ": values of " + std::to_string(sizeof(T)) +
                       " bytes are too large for the shared memory of this device");
   }
@@ -93,7 +93,7 @@ void launch_segmented(cuda_backend const& backend, char const* call, Arguments c
   using T = typename Arguments::value_type;
   int const bytes = segmented_block<Arguments>::state_bytes + arguments.places * static_cast<int>(sizeof(T));
   std::int64_t const blocks = std::min<std::int64_t>(arguments.plans.windows, device_attribute(call, cudaDevAttrMultiProcessorCount));
-  launch_kernel(backend, call, &segmented_kernel<Arguments>, blocks, segmented_ring<T>::threads, bytes, arguments);
+  launch_kernel(backend, call, &segmented_kernel<Arguments>, blocks, segmented_block<Arguments>::shape::threads, bytes, arguments);
 }
 
 template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>

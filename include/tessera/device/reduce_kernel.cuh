@@ -78,14 +78,14 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
         has_been_read = at + piece <= a.aligned;
         if (has_been_read) {
           tile_place const place = aligned_place_of<forward>(a.in, a.count, at, piece);
-          tile_reader<forward, T, S>(a.in, place).template read<true>(lane * width, 32 * width, value);
+          tile_reader<forward, T, S>(a.in, place).template read<true>(0, lane, value);
         }
       }
       if (!has_been_read) {
         tile_place const place = place_of<forward>(a.in, a.count, a.contiguous, at, piece);
         T absent{};
         if constexpr (has_identity<typename Arguments::operation_type, T>) absent = pad::absent();
-        tile_reader<forward, T, S>(a.in, place, absent).read(lane * width, 32 * width, value);
+        tile_reader<forward, T, S>(a.in, place, absent).read(0, lane, value);
       }
 #pragma unroll
       for (int r = 0; r < Rows; ++r) {

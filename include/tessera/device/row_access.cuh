@@ -171,35 +171,46 @@ class tile_reader {
   __device__ __forceinline__ tile_reader(S const& source, tile_place const& place, T const& absent = {})
       : source_(source), place_(place), absent_(absent) {}
 
-  // `Rows` times `width` values: row i from the tile's position at + i * step on, a multiple of the width. What does not exist is `absent`.
-  // `Aligned`: the tile is known to lie in aligned 16-byte pieces.
+  // `Rows` rows of 32 lanes times `width` values, from row `row` on: the lane's values of each. What does not exist is `absent`. `Aligned`:
+  // the tile is known to lie in aligned 16-byte pieces.
   template <bool Aligned = false, int Rows>
-  __device__ __forceinline__ void read(int at, int step, T (&value)[Rows][width]) const {
+  __device__ __forceinline__ void read(int row, int lane, T (&value)[Rows][width]) const {
+    for_each_row<Aligned, Rows>(row, lane, [&](int i, T const(&of_row)[width]) {
+#pragma unroll
+      for (int v = 0; v < width; ++v) value[i][v] = of_row[v];
+    });
+  }
+
+  // The same, each row given to use(i, values) by itself, so that it need not be kept until the others are there.
+  template <bool Aligned = false, int Rows, class Use>
+  __device__ __forceinline__ void for_each_row(int row, int lane, Use const& use) const {
+    int const at = (row * 32 + lane) * width;
     if constexpr (has_vectors<S>) {
       if (Aligned || place_.complete) {
         constexpr int bytes = sizeof(memory_type);
         unsigned const skew = Aligned ? 0u : static_cast<unsigned>(reinterpret_cast<cuda::std::uintptr_t>(place_.lowest)) & 15u;
         auto const* const from =
             reinterpret_cast<vector_bytes const*>(place_.lowest - skew + (Direction == forward ? at : place_.size - width - at) * bytes);
-        int const next = (Direction == forward ? step : -step) / width;
-        vector_bytes bits[Rows];
-        if constexpr (Aligned) {
+        constexpr int next = Direction == forward ? 32 : -32;
+        auto const use_bits = [&](int i, vector_bytes const& bits) {
+          auto const elements = cuda::std::bit_cast<packed_elements<memory_type>>(bits);
+          T value[width];
+#pragma unroll
+          for (int v = 0; v < width; ++v) value[v] = converted(source_, elements.element[Direction == forward ? v : width - 1 - v]);
+          use(i, value);
+        };
+        if (skew == 0) {
+          vector_bytes bits[Rows];
 #pragma unroll
           for (int i = 0; i < Rows; ++i) bits[i] = load_vector(from + i * next);
-        } else if (skew == 0) {
 #pragma unroll
-          for (int i = 0; i < Rows; ++i) bits[i] = from[i * next];
-        } else if constexpr (bytes < 16) {
+          for (int i = 0; i < Rows; ++i) use_bits(i, bits[i]);
+        } else if constexpr (!Aligned && bytes < 16) {
           with_skew<bytes>(skew, [&](auto words, unsigned rest) {
 #pragma unroll
-            for (int i = 0; i < Rows; ++i) bits[i] = bytes_at<words()>(from[i * next], from[i * next + 1], rest);
+            for (int i = 0; i < Rows; ++i)
+              use_bits(i, bytes_at<words()>(load_vector(from + i * next), load_vector(from + (i * next + 1)), rest));
           });
-        }
-#pragma unroll
-        for (int i = 0; i < Rows; ++i) {
-          auto const elements = cuda::std::bit_cast<packed_elements<memory_type>>(bits[i]);
-#pragma unroll
-          for (int v = 0; v < width; ++v) value[i][v] = converted(source_, elements.element[Direction == forward ? v : width - 1 - v]);
         }
         return;
       }
@@ -207,14 +218,16 @@ class tile_reader {
     if constexpr (!Aligned) {
 #pragma unroll
       for (int i = 0; i < Rows; ++i) {
+        T value[width];
 #pragma unroll
         for (int v = 0; v < width; ++v) {
-          cuda::std::int64_t const p = place_.first + (at + i * step + v);
-          value[i][v] = absent_;
+          cuda::std::int64_t const p = place_.first + (at + i * 32 * width + v);
+          value[v] = absent_;
           if (p >= place_.count) continue;
           auto const element = source_(Direction == forward ? p : place_.count - 1 - p);
-          value[i][v] = conversion<T, cuda::std::remove_cvref_t<decltype(element)>>::of(element);
+          value[v] = conversion<T, cuda::std::remove_cvref_t<decltype(element)>>::of(element);
         }
+        use(i, value);
       }
     }
   }
@@ -235,11 +248,13 @@ class tile_reader {
 template <class T, int Rows, int Width>
 __device__ __forceinline__ void make_canonical(T (&value)[Rows][Width]) {
   if constexpr (cuda::std::is_same_v<T, double>) {
-    // Where no exponent is full there is none.
-    int most = 0;
+    // The high word of a NaN, read as a float, is infinite or a NaN, and 0 times it is a NaN; so it is for finite numbers of 2^1017 and
+    // more.
+    float sum[2] = {0.0f, 0.0f};
 #pragma unroll
-    for (int i = 0; i < Rows * Width; ++i) most = max(most, __double2hiint(value[i / Width][i % Width]) & 0x7FFFFFFF);
-    if (most < 0x7FF00000) return;
+    for (int i = 0; i < Rows * Width; ++i)
+      sum[i % 2] = __fmaf_rn(__int_as_float(__double2hiint(value[i / Width][i % Width])), 0.0f, sum[i % 2]);
+    if (sum[0] + sum[1] == 0.0f) return;
   }
 #pragma unroll
   for (int i = 0; i < Rows * Width; ++i) value[i / Width][i % Width] = canonical(value[i / Width][i % Width]);
@@ -275,29 +290,34 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
       }
       if (skew == 0) {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r) *reinterpret_cast<vector_bytes*>(lowest + offset(r)) = bits[r];
+        for (int r = 0; r < Rows; ++r) store_vector(lowest + offset(r), bits[r]);
         return;
       }
-      // A lane writes the aligned 16 bytes that its own end in and those of its neighbour in memory begin in; the ends of the piece go one
-      // by one.
+      // A lane writes aligned 16 bytes that its own lie in, and with them what its neighbour in memory has of these: the one of the two
+      // pieces of which the neighbour has less. The ends of the warp's piece go one by one.
       if constexpr (!Aligned && sizeof(element) < 16) {
         unsigned const head = 16u - skew;  // bytes of the lane's own that lie before the aligned address
         with_skew<sizeof(element)>(head, [&](auto words, unsigned rest) {
+          constexpr bool from_above = words() < 2 || (words() == 2 && sizeof(element) % 4 == 0);
+          // From which lane: that of the next higher, or the next lower, address; the lane at the warp's end gives its other row.
+          constexpr int step = (Direction == forward) == from_above ? 1 : -1;
+          int const neighbour = (lane + step) & 31;
+          bool const gives_other_row = lane == (step > 0 ? 0 : 31);
 #pragma unroll
           for (int r = 0; r < Rows; ++r) {
-            // The neighbour at the next higher address.
-            vector_bytes above = bits[r];
-            int const other_row = Direction == forward ? (r + 1 < Rows ? r + 1 : r) : (r > 0 ? r - 1 : r);
-            int const neighbour = Direction == forward ? (lane + 1) % 32 : (lane + 31) % 32, edge = Direction == forward ? 31 : 0;
+            constexpr int most = Rows - 1;
+            vector_bytes beside = bits[r];
+            int const other_row = step > 0 ? (r < most ? r + 1 : r) : (r > 0 ? r - 1 : r);
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-              if (i > words() || (i == words() && sizeof(element) % 4 == 0)) continue;  // not needed
-              // The lane at the far end gives its other row.
+              bool const in_part = i == words() && sizeof(element) % 4 != 0;
+              if (from_above ? i > words() || (i == words() && !in_part) : i < words()) continue;  // not needed
+              // Values, not places: a choice between places would put the rows into memory.
               unsigned const same = bits[r].word[i], other = bits[other_row].word[i];
-              above.word[i] = shuffle(lane == 31 - edge ? other : same, neighbour);
+              beside.word[i] = shuffle(gives_other_row ? other : same, neighbour);
             }
-            bool const top = lane == edge && (Direction == forward ? r + 1 == Rows : r == 0);
-            bool const bottom = lane == 31 - edge && (Direction == forward ? r == 0 : r + 1 == Rows);
+            bool const first_lane = r == 0 && lane == 0, last_lane = r == most && lane == 31;
+            bool const bottom = Direction == forward ? first_lane : last_lane, top = Direction == forward ? last_lane : first_lane;
             char* const own = lowest + offset(r);
             if (bottom || top) {
               auto const mine = cuda::std::bit_cast<packed_elements<element>>(bits[r]);
@@ -307,7 +327,11 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
                 if (before_aligned ? bottom : top) reinterpret_cast<element*>(own)[v] = mine.element[v];
               }
             }
-            if (!top) *reinterpret_cast<vector_bytes*>(own + head) = bytes_at<words()>(bits[r], above, rest);
+            if constexpr (from_above) {
+              if (!top) store_vector(own + head, bytes_at<words()>(bits[r], beside, rest));
+            } else {
+              if (!bottom) store_vector(own + head - 16, bytes_at<words()>(beside, bits[r], rest));
+            }
           }
         });
       }

@@ -150,7 +150,7 @@ __global__ __launch_bounds__(Threads + 32,
     warp_prefixes<Arguments::exclusive, T, Rows, width, typename Arguments::operation_type> prefixes;
     auto const read = [&](auto aligned, tile_place const& place) {
       tile_reader<Arguments::direction, T, S> const reader(a.in, place);
-      reader.template read<aligned()>(warp * piece + lane * width, 32 * width, prefixes.rows.value);
+      reader.template read<aligned()>(warp * Rows, lane, prefixes.rows.value);
     };
     bool read_already = false;
     if constexpr (has_vectors<S>) {
@@ -207,13 +207,13 @@ struct stream_shape {
   static constexpr bool possible = has_vectors<S> && (tile_rows == 32 || tile_rows == 64);
 
   static constexpr int stages = 6;       // tiles on their way
-  static constexpr int reducers = 3;     // warps that form the tiles' own sums
+  static constexpr int reducers = 2;     // warps that form the tiles' own sums
   static constexpr int gatherers = 2;    // warps that look back
   static constexpr int look_delay = 2;   // tiles that have landed behind a tile before its neighbours are looked for
   static constexpr int threads = (1 + reducers + gatherers + chunks) * 32;
   // A warp that takes every k-th stage must meet each stage in the same order always, else it could take one lap's signal for another's.
   static_assert(stages % reducers == 0 && stages % gatherers == 0 && look_delay <= reducers);
-  static constexpr int stage_bytes = tile_rows * 512 + 128;  // a misaligned tile reaches into 16 bytes more
+  static constexpr int stage_bytes = tile_rows * 512 + 128;  // a misaligned tile reaches into a line more
   static constexpr int shared_bytes = stages * stage_bytes;
 };
 
@@ -240,30 +240,30 @@ struct stream_scan {
   };
 
   using address = cuda::std::uintptr_t;
+  static constexpr address line = 128;
   using memory_type = typename source_memory<S>::memory_type;
   using reader = tile_reader<Arguments::direction, T, S>;
 
-  // The tile in its stage, which begins with the 16-byte piece that the tile's lowest element lies in; what lies beyond the array is
-  // anything.
+  // A tile in its stage, which begins with the 128-byte line that the tile's lowest element lies in; what lies beyond the array is anything.
   __device__ __forceinline__ static tile_place place_in_stage(Arguments const& a, i64 first, char const* stage) {
     tile_place place = a.place_of(first, tile_size);
-    place.lowest = stage + (reinterpret_cast<address>(place.lowest) & 15u);
+    place.lowest = stage + (reinterpret_cast<address>(place.lowest) & (line - 1));
     place.complete = true;
     return place;
   }
 
-  // Fills a stage: the aligned 16-byte pieces that lie in the array at once and in the background, what is left of its ends by hand.
+  // Fills a stage with the lines that the tile lies in: their 16-byte pieces that lie in the array at once and in the background, what is
+  // left of its ends by hand. Copies that begin within a line are slower.
   __device__ __forceinline__ static void fill(Arguments const& a, u32 tile, char* stage, lap_barrier& full) {
-    tile_place const place = a.place_of(i64{tile} * tile_size, tile_size);
-    address const lowest = reinterpret_cast<address>(place.lowest), piece = lowest & ~address{15};
-    address low = piece, high = (lowest + tile_size * sizeof(memory_type) + 15u) & ~address{15};
-    if (!place.complete) {
-      address const begin = reinterpret_cast<address>(source_memory<S>::array(a.in).data_handle());
-      address const end = begin + static_cast<address>(a.count) * sizeof(memory_type);
-      address const from = low < begin ? begin : low, to = high > end ? end : high;
-      low = (from + 15u) & ~address{15};
-      high = to & ~address{15};
-      if (high < low) high = low;
+    address const lowest = reinterpret_cast<address>(a.place_of(i64{tile} * tile_size, tile_size).lowest), piece = lowest & ~(line - 1);
+    address const begin = reinterpret_cast<address>(source_memory<S>::array(a.in).data_handle());
+    address const end = begin + static_cast<address>(a.count) * sizeof(memory_type);
+    address const from = piece < begin ? begin : piece;
+    address const lines_end = (lowest + tile_size * sizeof(memory_type) + line - 1) & ~(line - 1), to = lines_end > end ? end : lines_end;
+    address const low = (from + 15u) & ~address{15};
+    address high = to & ~address{15};
+    if (high < low) high = low;
+    if (from != low || high != to) {
       auto const copy = [&](address first_element, address last) {
         for (address at = first_element; at < last; at += sizeof(memory_type))
           *reinterpret_cast<memory_type*>(stage + (at - piece)) = *reinterpret_cast<memory_type const*>(at);
@@ -305,16 +305,24 @@ struct stream_scan {
     T batch_node[batches];
 #pragma unroll
     for (int b = 0; b < batches; ++b) {
-      T node[32];
+      // Eight rows at a time, since code that is run through once a tile has to be fetched once a tile.
+      T eights[4];
+#pragma unroll 1
+      for (int k = 0; k < 4; ++k) {
+        T node[8];
+        tile.template for_each_row<false, 8>(b * 32 + k * 8, lane, [&](int i, T const(&of_row)[width]) {
+          T value[width];
 #pragma unroll
-      for (int k = 0; k < 32; k += 8) {
-        T value[8][width];
-        tile.read(((b * 32 + k) * 32 + lane) * width, 32 * width, value);
+          for (int v = 0; v < width; ++v) value[v] = of_row[v];
+          node[i] = join_values(value, operation);
+        });
+        exchange_rows<8, 0>(node, lane, operation);
 #pragma unroll
-        for (int i = 0; i < 8; ++i) node[k + i] = join_values(value[i], operation);
+        for (int q = 0; q < 3; ++q) eights[q] = eights[q + 1];
+        eights[3] = node[0];
       }
-      exchange_rows<32, 0>(node, lane, operation);
-      T joined = node[0];
+      exchange_rows<4, 3>(eights, lane, operation);
+      T joined = eights[0];
       int at = 0;
 #pragma unroll
       for (int k = 0; k < 5; ++k) {
@@ -385,7 +393,7 @@ struct stream_scan {
         // Most neighbours have published by the time that the block's next tiles have come.
         unsigned const later = i + shape::look_delay;
         s.full[later % stages].wait(later / stages);
-        int const found = a.nodes.template gather<100, 3>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
+        int const found = a.nodes.template gather<100, 0>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
                                                        s.in_front.data() + stage * most_nodes_in_front);
         if (lane == 0) {
           s.found[stage] = found;
@@ -404,11 +412,11 @@ struct stream_scan {
       i64 const first = i64{tile} * tile_size;
       tile_place const place = place_in_stage(a, first, stage_memory + stage * shape::stage_bytes);
       warp_prefixes<Arguments::exclusive, T, rows, width, Operation> prefixes;
-      reader(a.in, place).read((chunk * rows * 32 + lane) * width, 32 * width, prefixes.rows.value);
-      prefixes.scan(lane, a.operation);
+      reader(a.in, place).read(chunk * rows, lane, prefixes.rows.value);
+      prefixes.template scan<1>(lane, a.operation);
       s.gathered[stage].wait(i / stages);
       T const* level = s.chunk_nodes.data() + stage * 2 * chunks;
-#pragma unroll
+#pragma unroll 1
       for (int j = 0; (1 << j) < chunks; ++j) {
         if ((chunk >> j & 1) != 0) prefixes.prepend(level[(chunk >> j) - 1], a.operation);
         level += chunks >> j;

@@ -64,11 +64,12 @@ template <class S, class T>
 inline constexpr bool is_array_of = cuda::std::is_same_v<S, view<T const, 1>> && (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) &&
                                     alignof(T) == sizeof(T);
 
-// The block.
-template <class T>
+// The block, of a scan or a reduction.
+template <class T, bool Scans>
 struct segmented_ring : segmented_shape<T> {
   using base = segmented_shape<T>;
-  static constexpr int planners = 2, loaders = 4, scanners = 12, gatherers = 3, writers = 8;  // warps
+  // Warps; what scans write, reductions do not.
+  static constexpr int planners = 2, loaders = Scans ? 3 : 4, scanners = 12, gatherers = Scans ? 2 : 3, writers = Scans ? 10 : 8;
   static constexpr int threads = 32 * (1 + planners + 1 + loaders + scanners + 1 + gatherers + writers);
   static constexpr int stages = 12;
   // A unit's elements lie together, those behind 32 others one further: shares that lanes walk beside each other meet no bank twice.
@@ -84,7 +85,6 @@ template <class Arguments>
 struct segmented_block {
   using T = typename Arguments::value_type;
   using Operation = typename Arguments::operation_type;
-  using shape = segmented_ring<T>;
   using plan_type = planned_window<T>;
   using windows_type = segment_windows<typename Arguments::segments_type>;
   using element_type = typename Arguments::output_type::element_type;
@@ -93,6 +93,7 @@ struct segmented_block {
   static constexpr scan_direction direction = Arguments::direction;
   static constexpr bool scans = Arguments::result != segmented_result::reduced,
                         exclusive = Arguments::result == segmented_result::exclusive;
+  using shape = segmented_ring<T, scans>;
   static constexpr int window = shape::window, unit = shape::unit, share = shape::share, most_units = shape::most_units;
   static constexpr int most_listed = 96;  // pieces of a unit that are scanned one a lane
 
@@ -293,29 +294,41 @@ struct segmented_block {
     }
   }
 
-  // What a lane has of a round of pieces, and the nodes of 1, 2, 4 .. pieces up to those of the lanes of the round before.
+  // The nodes of 1, 2, 4 .. pieces up to each lane's piece of the round before, if there are `Rounds`.
+  template <bool Rounds>
   struct piece_nodes {
-    T before[5];
+    T before[Rounds ? 5 : 1];
     bool first_round = true;
 
-    // The node of 2^b pieces that lies in front of the lane's piece `number`; called where its bit b is set in some lane.
+    // The node of 2^b pieces that lies in front of the lane's piece `number`, and the round's own one, for b = 0, 1 .. 4 in turn. front()
+    // is called where bit b is set in some lane.
     __device__ __forceinline__ T front(int b, int number, T const& last, int lane) const {
       int const from = lane - (number & ((1 << b) - 1)) - 1;
       T node = shuffle(last, from & 31);
-      if (!first_round) {
-        T const earlier = shuffle(before[b], from & 31);
-        if (from < 0) node = earlier;
+      if constexpr (Rounds) {
+        if (!first_round) {
+          T const earlier = shuffle(before[0], from & 31);
+          if (from < 0) node = earlier;
+        }
       }
       return node;
+    }
+    __device__ __forceinline__ void turn(T const& own) {
+      if constexpr (Rounds) {
+#pragma unroll
+        for (int b = 0; b < 4; ++b) before[b] = before[b + 1];
+        before[4] = own;
+      }
     }
   };
 
   // The prefixes of a lane's piece get the nodes of the pieces in front, in unit and chunk; `last` is the piece's own, and then of them
   // all.
-  template <int Size>
-  __device__ __forceinline__ void add_front(T (&held)[Size], T& last, int number, piece_nodes& nodes) const {
+  template <bool Rounds, int Size>
+  __device__ __forceinline__ void add_front(T (&held)[Size], T& last, int number, piece_nodes<Rounds>& nodes) const {
     constexpr bool padded = has_identity<Operation, T>;
-#pragma unroll
+    // One step after the other is less code to fetch; but then nodes of an earlier round would have to be moved.
+#pragma unroll(scans && !Rounds ? 1 : 5)
     for (int b = 0; b < 5; ++b) {
       bool const behind = (number >> b & 1) != 0;
       T const own = last;
@@ -332,7 +345,7 @@ struct segmented_block {
           }
         }
       }
-      nodes.before[b] = own;
+      nodes.turn(own);
     }
   }
 
@@ -362,7 +375,7 @@ struct segmented_block {
     T held[share];
 #pragma unroll
     for (int i = 0; i < share; ++i) held[i] = value[i];
-    piece_nodes nodes;
+    piece_nodes<false> nodes;
     T last;
     if constexpr (scans) {
       last = scan_elements(held, share);
@@ -420,7 +433,8 @@ struct segmented_block {
   // Of a piece in its chunk, as far as pieces of a unit tell each other apart.
   __device__ __forceinline__ static int number_of_piece(int place, int chunk) { return ((place - chunk) / share) & 31; }
 
-  // Writes the pieces' places and numbers, and the unit's end, where there is room for them; gives how many there are.
+  // Writes the pieces' places from the unit's first one and their numbers, and the unit's end, where there is room for them; gives how many
+  // there are.
   __device__ __forceinline__ int list_pieces(unit_starts const& found, int from, int to, unsigned* list) const {
     int const mine = __popc(found.starts[0]) | __popc(found.starts[1]) << 16;
     int sum = mine;
@@ -434,12 +448,12 @@ struct segmented_block {
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         for (unsigned rest = found.starts[r]; rest != 0; rest &= rest - 1u) {
-          int const i = __ffs(static_cast<int>(rest)) - 1, place = from + r * unit + lane * share + i;
-          int const number = (found.heads[r] >> i & 1u) != 0 ? 0 : number_of_piece(place, found.chunk[r]);
+          int const i = __ffs(static_cast<int>(rest)) - 1, place = r * unit + lane * share + i;
+          int const number = (found.heads[r] >> i & 1u) != 0 ? 0 : number_of_piece(from + place, found.chunk[r]);
           list[place_in_list[r]++] = static_cast<unsigned>(place | number << 16);
         }
       }
-      if (lane == 0) list[pieces] = static_cast<unsigned>(to);
+      if (lane == 0) list[pieces] = static_cast<unsigned>(to - from);
       __syncwarp();
     }
     return pieces;
@@ -447,7 +461,8 @@ struct segmented_block {
 
   __device__ __forceinline__ void scan_unit(int stage, plan_type const& plan, int u, unsigned* list) const {
     int const from = plan.begin_of(u), to = plan.begin_of(u + 1);
-    T* const value = stage_values(stage) + shape::unit_at(u, from);  // places count from the unit's first one there
+    int const unit_place = s.place[stage] + shape::unit_at(u, from);
+    T* const value = values + unit_place;  // places count from the unit's first one there
     int const node_at = stage * most_units + u;
     if (plan.is_even(u)) {
       unsigned const lanes = __ballot_sync(full_warp, (plan.heads_from(from + lane * share) & 1u) != 0);
@@ -460,47 +475,67 @@ struct segmented_block {
     if (lane == 0) s.first_end[stage][u] = found.first_end;
     int const pieces = list_pieces(found, from, to, list);
     if (pieces > most_listed) return walk_unit(plan, value, found, from, to, node_at);
-    piece_nodes nodes;
+    piece_nodes<true> nodes;
 #pragma unroll 1
     for (int k = 0; k < pieces; k += 32) {
-      int place = from, end = from, number = 0;
-      if (k + lane < pieces) {
-        unsigned const listed = list[k + lane];
-        place = static_cast<int>(listed & 0xFFFFu);
-        number = static_cast<int>(listed >> 16);
-        end = static_cast<int>(list[k + lane + 1] & 0xFFFFu);
-      }
-      scan_pieces(value, place - from, end - place, number, nodes, node_at, end == to);
-      nodes.first_round = false;
+      nodes.first_round = k == 0;
+      scan_pieces(unit_place, list, k + lane, pieces, nodes, node_at);
     }
     __syncwarp();  // the list has been read
   }
 
+  // Piece k of a list, in the unit that begins at `unit_place`; behind the list they have no elements. Few registers are left, so it is
+  // made again rather than kept, which the compiler sees only if it is told that the list may have changed.
+  struct listed_piece {
+    int place = 0, size = 0, number = 0;  // in the unit, elements, in its chunk
+
+    __device__ __forceinline__ listed_piece(unsigned const volatile* list, int k, int pieces, int unit_place) {
+      if (k < pieces) {
+        unsigned const listed = list[k];
+        place = static_cast<int>(listed & 0xFFFFu);
+        number = static_cast<int>(listed >> 16);
+        size = static_cast<int>(list[k + 1] & 0xFFFFu) - place;
+      }
+      first_ = unit_place + shape::at(place);
+      left_in_row_ = 32 - (place & 31);
+      behind_row_ = first_ + 1;
+      // Else the compiler would add up each element's place anew.
+      asm("" : "+r"(behind_row_));
+    }
+    // Where element i lies; i is a constant.
+    __device__ __forceinline__ int operator[](int i) const { return (i < left_in_row_ ? first_ : behind_row_) + i; }
+
+   private:
+    int first_, left_in_row_, behind_row_;
+  };
+
   // A piece a lane: its prefixes, in registers, and with them the nodes of the pieces in front, in its unit and chunk.
-  __device__ __forceinline__ void scan_pieces(T* value, int place, int size, int number, piece_nodes& nodes, int node_at,
-                                              bool ends_unit) const {
-    T held[share];
-    T* const element = value + shape::at(place);
-    int const in_row = 32 - (place & 31);  // elements before the next row
+  __device__ __forceinline__ void scan_pieces(int unit_place, unsigned const* list, int k, int pieces, piece_nodes<true>& nodes,
+                                              int node_at) const {
+    T held[share], last;
+    {
+      listed_piece const piece(list, k, pieces, unit_place);
 #pragma unroll
-    for (int i = 0; i < share; ++i) held[i] = i < size ? T(element[i < in_row ? i : i + 1]) : absent();
-    T last = scan_elements(held, size);
-    add_front(held, last, number, nodes);
+      for (int i = 0; i < share; ++i) held[i] = i < piece.size ? T(values[piece[i]]) : absent();
+      last = scan_elements(held, piece.size);
+      add_front(held, last, piece.number, nodes);
+    }
+    listed_piece const piece(list, k, pieces, unit_place);
     if constexpr (scans) {
 #pragma unroll
       for (int i = 0; i < share; ++i) {
-        if (i < size) element[i < in_row ? i : i + 1] = held[i];
+        if (i < piece.size) values[piece[i]] = held[i];
       }
-    } else if (size > 0) {
-      value[shape::at(place + size - 1)] = last;  // where a segment ends, if one does
+    } else if (piece.size > 0) {
+      values[unit_place + shape::at(piece.place + piece.size - 1)] = last;  // where a segment ends, if one does
     }
-    if (size > 0 && ends_unit) s.unit_node[node_at] = last;
+    if (k + 1 == pieces) s.unit_node[node_at] = last;
   }
 
   // Many short segments: the pieces of a lane's share, element by element.
   __device__ __forceinline__ void walk_unit(plan_type const& plan, T* value, unit_starts const& found, int from, int to,
                                             int node_at) const {
-    piece_nodes nodes;
+    piece_nodes<true> nodes;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       if (r == found.rounds) break;
@@ -520,7 +555,7 @@ struct segmented_block {
   // The pieces of a lane's share, element by element, with D's counter in registers; to the first one come the nodes in front. For many
   // short segments.
   __device__ __forceinline__ void walk_pieces(plan_type const& plan, T* value, int from, int begin, int end, int number, bool single,
-                                              piece_nodes& nodes, int node_at, bool ends_unit) const {
+                                              piece_nodes<true>& nodes, int node_at, bool ends_unit) const {
     constexpr int bits = cuda::std::countr_zero(static_cast<unsigned>(share));
     unsigned const heads = begin < end ? plan.heads_from(begin) : 0u;
     T node[bits];  // of 1, 2, 4, .. elements of the piece so far
@@ -551,13 +586,12 @@ struct segmented_block {
 #pragma unroll
     for (int b = 0; b < 5; ++b) {
       bool const behind = (number >> b & 1) != 0;
+      T const own = last;
       if (__any_sync(full_warp, behind)) {
         in_front[b] = nodes.front(b, number, last, lane);
-        nodes.before[b] = last;
         if (behind && single) last = a.operation(in_front[b], last);
-      } else {
-        nodes.before[b] = last;
       }
+      nodes.turn(own);
     }
     if (number != 0) {
 #pragma unroll 1
@@ -640,9 +674,11 @@ struct segmented_block {
         for (; u < plan.units; u += shape::writers) {
           int const from = plan.begin_of(u), to = plan.begin_of(u + 1), first_end = s.first_end[stage][u];
           if (from >= to) continue;
-          bool const front = has_front(stage, plan, u);
-          if (front) write_places<true>(stage, plan, u, from, first_end);
-          if (!front || first_end < to) write_places<false>(stage, plan, u, front ? first_end : from, to);
+          // What lies in front is added to the first segment only.
+          bool const has = has_front(stage, plan, u);
+#pragma unroll 1
+          for (int part = 0; part < (has && first_end < to ? 2 : 1); ++part)
+            write_places(stage, plan, u, part == 0 ? from : first_end, part == 0 && has ? first_end : to, has && part == 0);
         }
         u -= plan.units;
       } else {
@@ -663,24 +699,30 @@ struct segmented_block {
   __device__ __forceinline__ void for_each_in_front(int stage, plan_type const& plan, int u, Use const& use) const {
     int const number = plan.number_of(u);
     T* const node = s.unit_node.data() + stage * most_units + u - number;  // of the chunk's units
+    int const found = in_first_chunk(plan, u) ? s.found[stage] : 0;
+    T* const in_front = s.in_front.data() + stage * most_nodes_in_front;
     static_assert(window / unit == 8);
-    if ((number & 1) != 0) use(T(node[number - 1]));
-    if ((number & 2) != 0) {
-      int const first = number & 4;
-      use(a.operation(node[first], node[first + 1]));
-    }
-    if ((number & 4) != 0) use(a.operation(a.operation(node[0], node[1]), a.operation(node[2], node[3])));
-    if (in_first_chunk(plan, u)) {
-      int const found = s.found[stage];
-      T* const in_front = s.in_front.data() + stage * most_nodes_in_front;
 #pragma unroll 1
-      for (int k = 0; k < found; ++k) use(T(in_front[k]));
+    for (int b = number != 0 ? 0 : 3; b < 3; ++b) {
+      if ((number >> b & 1) == 0) continue;
+      T const* const of_bit = node + (number & ~((2 << b) - 1));
+      T joined = of_bit[0];
+      if (b > 0) joined = a.operation(joined, of_bit[1]);
+      if (b > 1) joined = a.operation(joined, a.operation(of_bit[2], of_bit[3]));
+      use(joined);
+    }
+    if (found == 0) return;
+    T next = in_front[0];  // read while the one before is used
+#pragma unroll 1
+    for (int k = 1; k <= found; ++k) {
+      T const here = next;
+      next = in_front[min(k, found - 1)];
+      use(here);
     }
   }
 
-  // Places from .. to - 1 of a unit; `Front` adds what lies in front.
-  template <bool Front>
-  __device__ __forceinline__ void write_places(int stage, plan_type const& plan, int u, int from, int to) const {
+  // Places from .. to - 1 of a unit; `front` adds what lies in front.
+  __device__ __forceinline__ void write_places(int stage, plan_type const& plan, int u, int from, int to, bool front) const {
     int const unit_begin = plan.begin_of(u);
     T const* const unit_values = stage_values(stage) + shape::unit_at(u, unit_begin);
 #pragma unroll 1
@@ -695,7 +737,7 @@ struct segmented_block {
         bool const there = i * 32 < left && (!exclusive || i > 0 || begin + lane > from);
         held[i] = there ? T(value[i * shape::row]) : T{};
       }
-      if constexpr (Front) {
+      if (front) {
         bool nearest = true;
         auto const join = [&](T const& node) {
 #pragma unroll
@@ -792,8 +834,7 @@ struct segmented_block {
 };
 
 template <class Arguments>
-__global__ __launch_bounds__(segmented_ring<typename Arguments::value_type>::threads,
-                             1) void segmented_kernel(__grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(segmented_block<Arguments>::shape::threads, 1) void segmented_kernel(__grid_constant__ Arguments const a) {
   using block_type = segmented_block<Arguments>;
   extern __shared__ __align__(16) unsigned char tessera_stages_of_segments[];
   int const thread = static_cast<int>(threadIdx.x);
