@@ -72,32 +72,30 @@ __global__ __launch_bounds__(Threads, resident_blocks(Rows * Arguments::width * 
     cuda::std::int64_t const at = first + cuda::std::int64_t{i} * piece;
     P node[Rows];
     if (at < a.count) {
-      T value[Rows][width];
+      auto const join_row = [&](int r, T const(&value)[width]) {
+        P leaf[width];
+#pragma unroll
+        for (int v = 0; v < width; ++v) {
+          leaf[v] = pad::present(value[v]);
+          if constexpr (!has_identity<typename Arguments::operation_type, T>) {
+            if (at + (r * 32 + lane) * width + v >= a.count) leaf[v] = pad::absent();
+          }
+        }
+        node[r] = join_values(leaf, combine);
+      };
       bool has_been_read = false;
       if constexpr (has_vectors<S>) {
         has_been_read = at + piece <= a.aligned;
         if (has_been_read) {
           tile_place const place = aligned_place_of<forward>(a.in, a.count, at, piece);
-          tile_reader<forward, T, S>(a.in, place).template read<true>(0, lane, value);
+          tile_reader<forward, T, S>(a.in, place).template for_each_row<true, Rows>(0, lane, join_row);
         }
       }
       if (!has_been_read) {
         tile_place const place = place_of<forward>(a.in, a.count, a.contiguous, at, piece);
         T absent{};
         if constexpr (has_identity<typename Arguments::operation_type, T>) absent = pad::absent();
-        tile_reader<forward, T, S>(a.in, place, absent).read(0, lane, value);
-      }
-#pragma unroll
-      for (int r = 0; r < Rows; ++r) {
-        P leaf[width];
-#pragma unroll
-        for (int v = 0; v < width; ++v) {
-          leaf[v] = pad::present(value[r][v]);
-          if constexpr (!has_identity<typename Arguments::operation_type, T>) {
-            if (at + (r * 32 + lane) * width + v >= a.count) leaf[v] = pad::absent();
-          }
-        }
-        node[r] = join_values(leaf, combine);
+        tile_reader<forward, T, S>(a.in, place, absent).template for_each_row<false, Rows>(0, lane, join_row);
       }
     } else {
 #pragma unroll

@@ -206,10 +206,10 @@ struct stream_shape {
   static constexpr int tile_rows = chunks * rows, tile_size = chunks * rows * 32 * width;
   static constexpr bool possible = has_vectors<S> && (tile_rows == 32 || tile_rows == 64);
 
-  static constexpr int stages = 6;       // tiles on their way
-  static constexpr int reducers = 2;     // warps that form the tiles' own sums
-  static constexpr int gatherers = 2;    // warps that look back
-  static constexpr int look_delay = 2;   // tiles that have landed behind a tile before its neighbours are looked for
+  static constexpr int stages = 6;      // tiles on their way
+  static constexpr int reducers = 2;    // warps that form the tiles' own sums
+  static constexpr int gatherers = 2;   // warps that look back
+  static constexpr int look_delay = 2;  // tiles that have landed behind a tile before its neighbours are looked for
   static constexpr int threads = (1 + reducers + gatherers + chunks) * 32;
   // A warp that takes every k-th stage must meet each stage in the same order always, else it could take one lap's signal for another's.
   static_assert(stages % reducers == 0 && stages % gatherers == 0 && look_delay <= reducers);
@@ -244,7 +244,8 @@ struct stream_scan {
   using memory_type = typename source_memory<S>::memory_type;
   using reader = tile_reader<Arguments::direction, T, S>;
 
-  // A tile in its stage, which begins with the 128-byte line that the tile's lowest element lies in; what lies beyond the array is anything.
+  // A tile in its stage, which begins with the 128-byte line that the tile's lowest element lies in; what lies beyond the array is
+  // anything.
   __device__ __forceinline__ static tile_place place_in_stage(Arguments const& a, i64 first, char const* stage) {
     tile_place place = a.place_of(first, tile_size);
     place.lowest = stage + (reinterpret_cast<address>(place.lowest) & (line - 1));
@@ -272,8 +273,7 @@ struct stream_scan {
       copy(high > low ? high : (low < to ? low : to), to);
     }
     auto const bytes = static_cast<u32>(high - low);
-    cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared, full.handle(),
-                                         bytes);
+    cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared, full.handle(), bytes);
     if (bytes > 0) {
       cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, stage + (low - piece), reinterpret_cast<char const*>(low),
                                bytes, full.handle());
@@ -305,7 +305,7 @@ struct stream_scan {
     T batch_node[batches];
 #pragma unroll
     for (int b = 0; b < batches; ++b) {
-      // Eight rows at a time, since code that is run through once a tile has to be fetched once a tile.
+      // Eight rows at a time: side by side with other roles' code, what is run through once a tile has to be fetched once a tile.
       T eights[4];
 #pragma unroll 1
       for (int k = 0; k < 4; ++k) {
@@ -393,8 +393,8 @@ struct stream_scan {
         // Most neighbours have published by the time that the block's next tiles have come.
         unsigned const later = i + shape::look_delay;
         s.full[later % stages].wait(later / stages);
-        int const found = a.nodes.template gather<100, 0>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
-                                                       s.in_front.data() + stage * most_nodes_in_front);
+        int const found = a.nodes.template gather<100>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
+                                                      s.in_front.data() + stage * most_nodes_in_front);
         if (lane == 0) {
           s.found[stage] = found;
           if (tile + 1 == a.tiles) a.header->finish(a.tickets);
@@ -413,10 +413,10 @@ struct stream_scan {
       tile_place const place = place_in_stage(a, first, stage_memory + stage * shape::stage_bytes);
       warp_prefixes<Arguments::exclusive, T, rows, width, Operation> prefixes;
       reader(a.in, place).read(chunk * rows, lane, prefixes.rows.value);
-      prefixes.template scan<1>(lane, a.operation);
+      prefixes.template scan<(rows > 2 ? 1 : 5)>(lane, a.operation);
       s.gathered[stage].wait(i / stages);
       T const* level = s.chunk_nodes.data() + stage * 2 * chunks;
-#pragma unroll 1
+#pragma unroll
       for (int j = 0; (1 << j) < chunks; ++j) {
         if ((chunk >> j & 1) != 0) prefixes.prepend(level[(chunk >> j) - 1], a.operation);
         level += chunks >> j;

@@ -263,7 +263,7 @@ struct windows_by_element {
     if (others.blocks > 1) {
       __shared__ i64 list[most_nodes_in_front];
       if (lane == 0 && others.block + 1 < others.blocks) others.last_heads.publish(others.run, 0, others.block, last);
-      int const number = others.last_heads.template gather<200, 0>(others.run, 0, others.block, last, later, list);
+      int const number = others.last_heads.template gather<200>(others.run, 0, others.block, last, later, list);
       for (int k = 0; k < number; ++k) start = later(start, list[k]);
       if (lane == 0 && others.block + 1 == others.blocks) others.header->finish(static_cast<cuda::std::uint32_t>(others.blocks));
     }

@@ -647,7 +647,7 @@ struct segmented_block {
         // A reduction needs what lies in front where a segment ends.
         bool const needed = scans || plan.last_chunk != 0 || plan.ends() || (whole && plan.chunk_number % radix == radix - 1);
         if (plan.units > 0 && plan.chunk_number > 0 && needed) {
-          number = a.nodes.template gather<100, 0>(run, plan.start / window, plan.chunk_number, s.chunk_node[stage], a.operation,
+          number = a.nodes.template gather<100>(run, plan.start / window, plan.chunk_number, s.chunk_node[stage], a.operation,
                                                    s.in_front.data() + stage * most_nodes_in_front, whole);
         }
         if (lane == 0) s.found[stage] = number;

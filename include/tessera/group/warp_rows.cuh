@@ -68,8 +68,8 @@ class warp_rows {
   static constexpr int rows = Rows, width = Width, size = Rows * 32 * Width;
   T value[Rows][Width];
 
-  // Every value becomes D of the piece up to and with it. `AtOnce` steps over the lanes are written out: 5 is fastest where the code runs
-  // often, 1 where it runs once.
+  // Every value becomes D of the piece up to and with it. `AtOnce` of the five steps over the lanes are written out: all where the rows are
+  // few, one where more code would have to be fetched than is saved.
   template <int AtOnce = 5, class Combine>
   __device__ __forceinline__ void scan(int lane, Combine const& combine) {
 #pragma unroll

@@ -88,40 +88,20 @@ struct lookback {
 
   // The nodes in front of `tile`, nearest first, into `nodes`; gives how many. Publishes the nodes of the levels above that the tile, whose
   // own node is `total`, completes; a tile that is not `whole`, at the end of its list, completes none. Called by one warp; `nodes` can be
-  // read after it synchronises. `Pause` nanoseconds between looks. `Ahead`: levels that are looked at before the first is waited for; 0
-  // makes less code, which is faster where it runs once.
-  template <int Pause, int Ahead, class Combine>
+  // read after it synchronises. `Pause` nanoseconds between looks.
+  template <int Pause, class Combine>
   __device__ __forceinline__ int gather(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, T const& total,
                                         Combine const& combine, T* nodes, bool whole = true) const {
     int const lane = static_cast<int>(threadIdx.x) % 32;
     T own = total;
     bool completes = whole;  // the tile is the last one of its node on the level below
     int found = 0;
-    if constexpr (Ahead == 0) {
 #pragma unroll 1
-      for (int level = 0; level < lookback_levels && (tile >> (lookback_radix_bits * level)) != 0; ++level) {
-        T node[4];
-        unsigned missing = wanted(tile, level, lane);
-        look(run, origin, tile, level, lane, node, missing, total);
-        climb<Pause>(run, origin, tile, level, lane, node, missing, own, completes, found, combine, nodes);
-      }
-    } else {
-      T node[lookback_levels][4];
-      unsigned missing[lookback_levels];
-#pragma unroll
-      for (int level = 0; level < Ahead; ++level) {
-        missing[level] = wanted(tile, level, lane);
-        look(run, origin, tile, level, lane, node[level], missing[level], total);
-      }
-#pragma unroll
-      for (int level = 0; level < lookback_levels; ++level) {
-        if ((tile >> (lookback_radix_bits * level)) == 0) break;
-        if (level >= Ahead) {
-          missing[level] = wanted(tile, level, lane);
-          look(run, origin, tile, level, lane, node[level], missing[level], total);
-        }
-        climb<Pause>(run, origin, tile, level, lane, node[level], missing[level], own, completes, found, combine, nodes);
-      }
+    for (int level = 0; level < lookback_levels && (tile >> (lookback_radix_bits * level)) != 0; ++level) {
+      T node[4];
+      unsigned missing = wanted(tile, level, lane);
+      look(run, origin, tile, level, lane, node, missing, total);
+      climb<Pause>(run, origin, tile, level, lane, node, missing, own, completes, found, combine, nodes);
     }
     __syncwarp();
     return found;
