@@ -271,7 +271,7 @@ void check_streaming_from_any_address(std::size_t n) {
   std::vector<E> expected(n);
   inclusive_scan<gpu_to_gpu, Direction>(host_backend<1>{}, make_view(values.data(), {n}), make_view(expected.data(), {n}));
   std::vector<unsigned char> image(n * size + around, 0xFF);  // NaN
-  device_memory const in(image.size()), out(image.size());
+  device_memory in(image.size()), out(image.size());
   for (std::size_t const at : {std::size_t{0}, size, 16 - size, std::size_t{16}, 16 + size, std::size_t{112}, line - size}) {
     for (std::size_t const to : {(at + 48 + size) % line, line - size - at % 64}) {
       std::fill(image.begin(), image.end(), static_cast<unsigned char>(0xFF));
