@@ -21,6 +21,7 @@
 #include <tessera/verify/noise.cuh>
 #include <tessera/verify/repeat.hpp>
 
+#include "support/arrays.hpp"
 #include "support/backend.hpp"
 #include "support/halves.hpp"
 #include "support/oracle.hpp"
@@ -213,6 +214,8 @@ auto float_scan(Source const& source, View const& destination, std::size_t n, wo
       source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, 0.0f, plus{}, header, {words, {}}, {claims}, 0, 0};
 }
 
+// --- Arrays at any address
+
 TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
   cuda_place<128> const place;
   for (std::size_t const n : {std::size_t{1}, std::size_t{5000}, std::size_t{300'001}}) {
@@ -239,10 +242,11 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     expect_scanned([&] { detail::launch_scan_tiles<64, 2>(place.backend, "scan", scan); }, "64 x 2");
     expect_scanned([&] { detail::launch_scan_tiles<128, 8>(place.backend, "scan", scan); }, "128 x 8");
     expect_scanned([&] { detail::launch_scan_tiles<512, 1>(place.backend, "scan", scan); }, "512 x 1");
-    expect_scanned([&] { detail::launch_scan_stream(place.backend, "scan", scan); }, "streaming");
+    if (detail::runs_scan_stream<decltype(scan)>("scan"))
+      expect_scanned([&] { detail::launch_scan_stream(place.backend, "scan", scan); }, "streaming");
     using finish = detail::store_sum<float, float>;
-    detail::reduce_arguments<in_type, float, plus, finish, float> sum{source, static_cast<std::int64_t>(n), true, 0, plus{}, finish{},
-                                                                      total.data(), header, words, 1};
+    detail::reduce_arguments<in_type, float, plus, finish, float> sum{
+        source, static_cast<std::int64_t>(n), true, 0, plus{}, finish{}, total.data(), header, words, 1};
     auto const expect_reduced = [&](auto const& launch, char const* what) {
       launch();
       place.wait();
@@ -257,10 +261,8 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
   }
 }
 
-// --- Arrays at any address
-
-// The streaming kernel, elements of type E, of arrays that begin anywhere in a line of 128 bytes: what lies around them is neither used nor
-// written.
+// The streaming kernel, two blocks of it, so that stages are filled again; elements of type E, of arrays that begin anywhere in a line of
+// 128 bytes: what lies around them is neither used nor written.
 template <class E, scan_direction Direction>
 void check_streaming_from_any_address(std::size_t n) {
   using T = accumulator_t<plus, E>;
@@ -270,42 +272,68 @@ void check_streaming_from_any_address(std::size_t n) {
   auto const values = rounding_elements<E>(n, n + size);
   std::vector<E> expected(n);
   inclusive_scan<gpu_to_gpu, Direction>(host_backend<1>{}, make_view(values.data(), {n}), make_view(expected.data(), {n}));
-  std::vector<unsigned char> image(n * size + around, 0xFF);  // NaN
+  std::vector<unsigned char> image(n * size + around);
   device_memory in(image.size()), out(image.size());
-  for (std::size_t const at : {std::size_t{0}, size, 16 - size, std::size_t{16}, 16 + size, std::size_t{112}, line - size}) {
-    for (std::size_t const to : {(at + 48 + size) % line, line - size - at % 64}) {
-      std::fill(image.begin(), image.end(), static_cast<unsigned char>(0xFF));
-      std::memcpy(image.data() + line / 2 + at, values.data(), n * size);
-      in.write(image);
-      std::fill(image.begin(), image.end(), static_cast<unsigned char>(0x5A));
-      out.write(image);
-      std::memcpy(image.data() + line / 2 + to, expected.data(), n * size);
-      auto const begin = [&](device_memory const& memory, std::size_t bytes) {
-        return reinterpret_cast<E*>(static_cast<std::byte*>(memory.data()) + line / 2 + bytes);
-      };
-      auto const source = source_of(static_cast<E const*>(begin(in, at)), n);
-      auto const destination = make_view(begin(out, to), {n});
-      auto* const header = static_cast<detail::lookback_header*>(workspace_view(workspace).data);
-      auto* const words = reinterpret_cast<detail::node_word<T>*>(header + 1);
-      detail::scan_arguments<Direction, false, std::remove_const_t<decltype(source)>, std::remove_const_t<decltype(destination)>, T, plus>
-          scan{source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, T{}, plus{}, header, {words, {}}, {}, 0, 0};
-      detail::launch_scan_stream(place.backend, "scan", scan);
-      place.wait();
-      EXPECT_EQ(out.read(), image) << n << " elements, " << at << " to " << to;
-    }
+  for (std::size_t at = 0; at < line; at += size) {
+    std::size_t const to = (5 * at + 3 * size) % line;                        // each once
+    std::fill(image.begin(), image.end(), static_cast<unsigned char>(0xFF));  // NaN
+    std::memcpy(image.data() + line / 2 + at, values.data(), n * size);
+    in.write(image);
+    std::fill(image.begin(), image.end(), static_cast<unsigned char>(0x5A));
+    out.write(image);
+    std::memcpy(image.data() + line / 2 + to, expected.data(), n * size);
+    auto const begin = [&](device_memory const& memory, std::size_t bytes) {
+      return reinterpret_cast<E*>(static_cast<std::byte*>(memory.data()) + line / 2 + bytes);
+    };
+    auto const source = source_of(static_cast<E const*>(begin(in, at)), n);
+    auto const destination = make_view(begin(out, to), {n});
+    auto* const header = static_cast<detail::lookback_header*>(workspace_view(workspace).data);
+    auto* const words = reinterpret_cast<detail::node_word<T>*>(header + 1);
+    using arguments = detail::scan_arguments<Direction, false, std::remove_const_t<decltype(source)>,
+                                             std::remove_const_t<decltype(destination)>, T, plus>;
+    if (!detail::runs_scan_stream<arguments>("scan")) GTEST_SKIP() << "no streaming kernel for this device";
+    arguments scan{source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, T{}, plus{}, header, {words, {}}, {}, 0, 0};
+    detail::launch_scan_stream(place.backend, "scan", scan, 2);
+    place.wait();
+    EXPECT_EQ(out.read(), image) << n << " elements, " << at << " to " << to;
   }
 }
 template <class E>
 void check_streaming_from_any_address() {
-  for (std::size_t const n : {std::size_t{1}, std::size_t{7}, std::size_t{4099}, std::size_t{40'011}}) {
+  for (std::size_t const n : {std::size_t{1}, std::size_t{4099}, std::size_t{130'011}}) {
     check_streaming_from_any_address<E, forward>(n);
     check_streaming_from_any_address<E, backward>(n);
   }
 }
-TEST(arrays_streamed, from_any_address) {
-  check_streaming_from_any_address<__half>();
-  check_streaming_from_any_address<float>();
-  check_streaming_from_any_address<double>();
+TEST(arrays_streamed, f16_from_any_address) { check_streaming_from_any_address<__half>(); }
+TEST(arrays_streamed, f32_from_any_address) { check_streaming_from_any_address<float>(); }
+TEST(arrays_streamed, f64_from_any_address) { check_streaming_from_any_address<double>(); }
+
+// A pair of numbers may begin at any multiple of 4 bytes, and so may an array of pairs.
+TEST(arrays_streamed, elements_at_half_their_size) {
+  static_assert(sizeof(affine) == 8 && alignof(affine) == 4);
+  cuda_place<128> const place;
+  std::size_t const most = detail::stream_from / sizeof(affine) + 100;
+  auto const values = affine_values(most, 5);
+  device_memory const in((most + 1) * sizeof(affine)), out((most + 1) * sizeof(affine)), sum(sizeof(affine));
+  auto* const first = reinterpret_cast<affine*>(static_cast<std::byte*>(in.data()) + alignof(affine));
+  auto* const first_out = reinterpret_cast<affine*>(static_cast<std::byte*>(out.data()) + alignof(affine));
+  require_cuda(cudaMemcpy(first, values.data(), most * sizeof(affine), cudaMemcpyHostToDevice));
+  zeroed_memory const scan_space(scan_workspace_bytes<affine>(static_cast<std::int64_t>(most))),
+      sum_space(reduce_workspace_bytes<affine>());
+  for (std::size_t const n : {std::size_t{1000}, std::size_t{70'001}, most}) {
+    auto const source = source_of(static_cast<affine const*>(first), n);
+    inclusive_scan(place.backend, source, make_view(first_out, {n}), scan_space, compose{});
+    reduce(place.backend, source, static_cast<affine*>(sum.data()), sum_space, compose{});
+    place.wait();
+    std::vector<affine> result(n), expected(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n));
+    affine total{};
+    require_cuda(cudaMemcpy(result.data(), first_out, n * sizeof(affine), cudaMemcpyDeviceToHost));
+    require_cuda(cudaMemcpy(&total, sum.data(), sizeof(total), cudaMemcpyDeviceToHost));
+    for (std::size_t i = 1; i < n; ++i) expected[i] = compose{}(expected[i - 1], expected[i]);
+    EXPECT_EQ(result, expected) << n;
+    EXPECT_EQ(total, expected.back()) << n;
+  }
 }
 
 // The name of the kernel that `launch` launches.
@@ -313,10 +341,18 @@ template <class Launch>
 std::string kernel_of(cudaStream_t stream, Launch const& launch) {
   cudaGraph_t graph = nullptr;
   require_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  launch();
+  try {
+    launch();
+  } catch (...) {
+    (void)cudaStreamEndCapture(stream, &graph);
+    throw;
+  }
   require_cuda(cudaStreamEndCapture(stream, &graph));
+  std::size_t nodes = 0;
+  require_cuda(cudaGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT_EQ(nodes, 1u);
   cudaGraphNode_t node = nullptr;
-  std::size_t nodes = 1;
+  nodes = 1;
   require_cuda(cudaGraphGetNodes(graph, &node, &nodes));
   cudaKernelNodeParams parameters{};
   require_cuda(cudaGraphKernelNodeGetParams(node, &parameters));
@@ -330,8 +366,6 @@ std::string kernel_of(cudaStream_t stream, Launch const& launch) {
 // Both kernels have the same bits, so that only their names tell which one ran.
 TEST(arrays_streamed, long_arrays_where_the_device_can) {
   cuda_place<128> const place;
-  int major = 0;
-  require_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   std::size_t const streamed = detail::stream_from / sizeof(float);
   device_memory const in((streamed + 1) * sizeof(float)), out((streamed + 1) * sizeof(float));
   zeroed_memory const workspace(scan_workspace_bytes<float>(static_cast<std::int64_t>(streamed)));
@@ -341,7 +375,9 @@ TEST(arrays_streamed, long_arrays_where_the_device_can) {
                      make_view(static_cast<float*>(out.data()) + first, {n}), workspace);
     });
   };
-  char const* const of_long_arrays = major >= 9 ? "scan_stream_kernel" : "scan_tiles_kernel";
+  using of_floats = decltype(float_scan(source_of(static_cast<float const*>(nullptr), 1), make_view(static_cast<float*>(nullptr), {1}), 1,
+                                        workspace_view{}));
+  char const* const of_long_arrays = detail::runs_scan_stream<of_floats>("scan") ? "scan_stream_kernel" : "scan_tiles_kernel";
   EXPECT_NE(kernel(streamed, 0).find(of_long_arrays), std::string::npos);
   EXPECT_NE(kernel(streamed, 1).find(of_long_arrays), std::string::npos);
   EXPECT_NE(kernel(streamed - 1, 0).find("scan_tiles_kernel"), std::string::npos);

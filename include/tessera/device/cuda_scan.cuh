@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <cuda/std/type_traits>
@@ -27,16 +28,18 @@ inline constexpr std::int64_t small_scan = 1 << 20, medium_scan = 1 << 22, strea
 // Elements of the smallest tile that a scan of `count` elements may have.
 constexpr std::int64_t least_scan_tile(std::int64_t count) { return count <= small_scan ? 512 : 2048; }
 
-// Whether the current device runs code that was compiled for compute capability 9.0 or later.
-template <class Kernel>
-bool runs_code_for_90(char const* call, Kernel* kernel) {
+// Whether the current device runs scan_stream_kernel: code that was compiled for compute capability 9.0 or later, and its shared memory.
+template <class Arguments>
+bool runs_scan_stream(char const* call) {
+  using shape = stream_shape<typename Arguments::source_type, typename Arguments::value_type>;
   if (device_attribute(call, cudaDevAttrComputeCapabilityMajor) < 9) return false;
-  static bool const compiled = [&] {  // the program's property
-    cudaFuncAttributes attributes{};
-    check_cuda(cudaFuncGetAttributes(&attributes, kernel), std::string(call) + ": cudaFuncGetAttributes");
-    return attributes.ptxVersion >= 90;
+  static cudaFuncAttributes const attributes = [&] {  // the program's property
+    cudaFuncAttributes of_kernel{};
+    check_cuda(cudaFuncGetAttributes(&of_kernel, &scan_stream_kernel<Arguments>), std::string(call) + ": cudaFuncGetAttributes");
+    return of_kernel;
   }();
-  return compiled;
+  return attributes.ptxVersion >= 90 && device_attribute(call, cudaDevAttrMaxSharedMemoryPerBlockOptin) >=
+                                            shape::shared_bytes + static_cast<int>(attributes.sharedSizeBytes);
 }
 
 template <int Threads, int Rows, class Order = tiles_in_order, class Arguments>
@@ -53,11 +56,14 @@ void launch_scan_tiles(cuda_backend const& backend, char const* call, Arguments&
                 arguments);
 }
 
+// By a block on each multiprocessor, `most_blocks` in all.
 template <class Arguments>
-void launch_scan_stream(cuda_backend const& backend, char const* call, Arguments& arguments) {
+void launch_scan_stream(cuda_backend const& backend, char const* call, Arguments& arguments,
+                        int most_blocks = std::numeric_limits<int>::max()) {
   using shape = stream_shape<typename Arguments::source_type, typename Arguments::value_type>;
   std::int64_t const tiles = ceil_div(arguments.count, shape::tile_size);
-  std::int64_t const blocks = std::min<std::int64_t>(tiles, device_attribute(call, cudaDevAttrMultiProcessorCount));
+  int const places = std::min(device_attribute(call, cudaDevAttrMultiProcessorCount), most_blocks);
+  std::int64_t const blocks = std::min<std::int64_t>(tiles, places);
   arguments.tiles = static_cast<std::uint32_t>(tiles);
   arguments.tickets = static_cast<std::uint32_t>(tiles + blocks);
   arguments.nodes.layout = make_lookback_layout(tiles);
@@ -70,7 +76,7 @@ void launch_scan(cuda_backend const& backend, char const* call, Arguments& argum
   constexpr int several = width <= 4 ? 4 : (width == 8 ? 2 : 1), many = 2 * several, few = several > 1 ? several / 2 : 1;
   std::int64_t const bytes = arguments.count * (16 / width);
   if constexpr (stream_shape<typename Arguments::source_type, typename Arguments::value_type>::possible) {
-    if (bytes >= stream_from && arguments.in_contiguous && runs_code_for_90(call, &scan_stream_kernel<Arguments>))
+    if (bytes >= stream_from && arguments.in_contiguous && runs_scan_stream<Arguments>(call))
       return launch_scan_stream(backend, call, arguments);
   }
   if (bytes <= small_scan) {

@@ -19,7 +19,7 @@ struct alignas(16) vector_bytes {
   unsigned word[4];
 };
 
-// From and to aligned addresses of global memory; where the compiler cannot see that they are aligned, it copies a struct in parts.
+// From aligned addresses, and to those of global memory; where the compiler cannot see that they are aligned, it copies a struct in parts.
 __device__ __forceinline__ vector_bytes load_vector(void const* from) {
   return cuda::std::bit_cast<vector_bytes>(*static_cast<uint4 const*>(from));
 }
@@ -104,12 +104,14 @@ struct packed_elements {
   T element[16 / sizeof(T)];
 };
 
-// Whether a source's elements lie one behind the other.
+// Whether a source's elements lie one behind the other, each at a multiple of its size.
 template <class S>
 bool is_contiguous(S const& s) {
   if constexpr (has_vectors<S>) {
     auto const& array = source_memory<S>::array(s);
-    return array.extent(0) <= 1 || array.mapping().byte_stride(0) == static_cast<cuda::std::int64_t>(sizeof(*array.data_handle()));
+    constexpr auto size = sizeof(*array.data_handle());
+    return reinterpret_cast<cuda::std::uintptr_t>(array.data_handle()) % size == 0 &&
+           (array.extent(0) <= 1 || array.mapping().byte_stride(0) == static_cast<cuda::std::int64_t>(size));
   } else {
     return false;
   }
@@ -248,13 +250,17 @@ class tile_reader {
 template <class T, int Rows, int Width>
 __device__ __forceinline__ void make_canonical(T (&value)[Rows][Width]) {
   if constexpr (cuda::std::is_same_v<T, double>) {
-    // The high word of a NaN, read as a float, is infinite or a NaN, and 0 times it is a NaN; so it is for finite numbers of 2^1017 and
-    // more.
-    float sum[2] = {0.0f, 0.0f};
+    // Where no exponent is full there is none: neither is the greatest of the high words full, nor that of those with a sign, which are the
+    // greatest without one.
+    int most = 0;
+    unsigned most_with_sign = 0;
 #pragma unroll
-    for (int i = 0; i < Rows * Width; ++i)
-      sum[i % 2] = __fmaf_rn(__int_as_float(__double2hiint(value[i / Width][i % Width])), 0.0f, sum[i % 2]);
-    if (sum[0] + sum[1] == 0.0f) return;
+    for (int i = 0; i < Rows * Width; ++i) {
+      int const high = __double2hiint(value[i / Width][i % Width]);
+      most = max(most, high);
+      most_with_sign = max(most_with_sign, static_cast<unsigned>(high));
+    }
+    if (most < 0x7FF00000 && most_with_sign < 0xFFF00000u) return;
   }
 #pragma unroll
   for (int i = 0; i < Rows * Width; ++i) value[i / Width][i % Width] = canonical(value[i / Width][i % Width]);

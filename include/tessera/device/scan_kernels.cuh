@@ -394,7 +394,7 @@ struct stream_scan {
         unsigned const later = i + shape::look_delay;
         s.full[later % stages].wait(later / stages);
         int const found = a.nodes.template gather<100>(run_number, 0, tile, s.total[static_cast<int>(stage)], a.operation,
-                                                      s.in_front.data() + stage * most_nodes_in_front);
+                                                       s.in_front.data() + stage * most_nodes_in_front);
         if (lane == 0) {
           s.found[stage] = found;
           if (tile + 1 == a.tiles) a.header->finish(a.tickets);

@@ -300,8 +300,8 @@ struct segmented_block {
     T before[Rounds ? 5 : 1];
     bool first_round = true;
 
-    // The node of 2^b pieces that lies in front of the lane's piece `number`, and the round's own one, for b = 0, 1 .. 4 in turn. front()
-    // is called where bit b is set in some lane.
+    // For b = 0, 1 .. 4 in turn: the node of 2^b pieces that lies in front of the lane's piece `number`, called where its bit b is set in
+    // some lane; and then the node of 2^b pieces up to the lane's own one is kept for the next round.
     __device__ __forceinline__ T front(int b, int number, T const& last, int lane) const {
       int const from = lane - (number & ((1 << b) - 1)) - 1;
       T node = shuffle(last, from & 31);
@@ -327,7 +327,7 @@ struct segmented_block {
   template <bool Rounds, int Size>
   __device__ __forceinline__ void add_front(T (&held)[Size], T& last, int number, piece_nodes<Rounds>& nodes) const {
     constexpr bool padded = has_identity<Operation, T>;
-    // One step after the other is less code to fetch; but then nodes of an earlier round would have to be moved.
+    // A loop is less code to fetch, but has to move the nodes of an earlier round; without prefixes a step is too short for one.
 #pragma unroll(scans && !Rounds ? 1 : 5)
     for (int b = 0; b < 5; ++b) {
       bool const behind = (number >> b & 1) != 0;
@@ -648,7 +648,7 @@ struct segmented_block {
         bool const needed = scans || plan.last_chunk != 0 || plan.ends() || (whole && plan.chunk_number % radix == radix - 1);
         if (plan.units > 0 && plan.chunk_number > 0 && needed) {
           number = a.nodes.template gather<100>(run, plan.start / window, plan.chunk_number, s.chunk_node[stage], a.operation,
-                                                   s.in_front.data() + stage * most_nodes_in_front, whole);
+                                                s.in_front.data() + stage * most_nodes_in_front, whole);
         }
         if (lane == 0) s.found[stage] = number;
       }
@@ -698,9 +698,9 @@ struct segmented_block {
   template <class Use>
   __device__ __forceinline__ void for_each_in_front(int stage, plan_type const& plan, int u, Use const& use) const {
     int const number = plan.number_of(u);
-    T* const node = s.unit_node.data() + stage * most_units + u - number;  // of the chunk's units
+    T const* const node = s.unit_node.data() + stage * most_units + u - number;  // of the chunk's units
     int const found = in_first_chunk(plan, u) ? s.found[stage] : 0;
-    T* const in_front = s.in_front.data() + stage * most_nodes_in_front;
+    T const* const in_front = s.in_front.data() + stage * most_nodes_in_front;
     static_assert(window / unit == 8);
 #pragma unroll 1
     for (int b = number != 0 ? 0 : 3; b < 3; ++b) {
