@@ -214,8 +214,6 @@ auto float_scan(Source const& source, View const& destination, std::size_t n, wo
       source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, 0.0f, plus{}, header, {words, {}}, {claims}, 0, 0};
 }
 
-// --- Arrays at any address
-
 TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
   cuda_place<128> const place;
   for (std::size_t const n : {std::size_t{1}, std::size_t{5000}, std::size_t{300'001}}) {
@@ -260,6 +258,8 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     expect_reduced([&] { detail::launch_reduce<1024, 4, 4>(place.backend, "reduce", sum); }, "1024 x 4");
   }
 }
+
+// --- Arrays at any address
 
 // The streaming kernel, two blocks of it, so that stages are filled again; elements of type E, of arrays that begin anywhere in a line of
 // 128 bytes: what lies around them is neither used nor written.
