@@ -31,7 +31,7 @@ def where(result):
 
 
 def built(result):
-    return f"commit {result['commit']}, {result['date']}"
+    return f"commit {result['commit'][:12]}, {result['date']}"
 
 
 class Case:
