@@ -46,25 +46,40 @@ host_environment current_host(std::string const& commit) {
 }
 
 // A piece of the copy a tile.
+template <class T>
 struct copy_piece {
   template <class Block>
-  TESSERA_TILE void operator()(Block& block, float const* from, float* to, std::int64_t count) const {
+  TESSERA_TILE void operator()(Block& block, T const* from, T* to, std::int64_t count) const {
     std::int64_t const pieces = block.tile_count(0), piece = block.tile_index(0);
     std::int64_t const begin = count * piece / pieces, end = count * (piece + 1) / pieces;
-    std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin) * sizeof(float));
+    std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin) * sizeof(T));
   }
 };
 
+template <class T>
+constexpr char const* type_name = nullptr;
+template <>
+constexpr char const* type_name<float> = "f32";
+template <>
+constexpr char const* type_name<double> = "f64";
+template <>
+constexpr char const* type_name<std::int32_t> = "int32";
+template <>
+constexpr char const* type_name<std::int64_t> = "int64";
+
+template <class T>
 class host_case {
  public:
+  static std::string name(std::int64_t count) { return type_name<T> + (" " + short_number(count)); }
+
   host_case(std::int64_t count, int threads)
-      : count_(count), threads_(threads), in_(make_values(count, 5)), out_(in_.size()), magnitudes_(magnitudes_of<float>(in_)) {
+      : count_(count), threads_(threads), in_(make_values<T>(count, 5)), out_(in_.size()), magnitudes_(magnitudes_of<T>(in_)) {
     tessera::reduce(one_core_, source(count), &sum_);
   }
 
   case_result run(int warm_up_rounds, int rounds) {
     add_rivals();
-    case_result result{"host", "f32 " + short_number(count_), {{"type", "f32"}}, {{"count", count_}, {"element_bytes", 4}}};
+    case_result result{"host", name(count_), {{"type", type_name<T>}}, {{"count", count_}, {"element_bytes", sizeof(T)}}};
     std::vector<std::vector<double>> times(rivals_.size());
     for (rival const& r : rivals_) result.figures.push_back({r.name, {}, fault_of(r), {}});
     for (int round = 0; round < warm_up_rounds + rounds; ++round) {
@@ -90,16 +105,16 @@ class host_case {
     std::function<std::string()> fault;
   };
 
-  tessera::view<float const, 1> source(std::int64_t count) const { return tessera::make_view(in_.data(), {count}); }
+  tessera::view<T const, 1> source(std::int64_t count) const { return tessera::make_view(in_.data(), {count}); }
 
   void add_rivals() {
     auto const out = tessera::make_view(out_.data(), {count_});
     rivals_.push_back({"copy",
                        [this] {
-                         tessera::launch_tiled(all_cores_, tessera::tile_grid(threads_), copy_piece{},
-                                               static_cast<float const*>(in_.data()), out_.data(), count_);
+                         tessera::launch_tiled(all_cores_, tessera::tile_grid(threads_), copy_piece<T>{}, static_cast<T const*>(in_.data()),
+                                               out_.data(), count_);
                        },
-                       [this] { return compare_bits<float>(in_, out_); }});
+                       [this] { return compare_bits<T>(in_, out_); }});
     rivals_.push_back({"std_inclusive_scan", [this] { std::inclusive_scan(in_.begin(), in_.end(), out_.begin()); },
                        [this] { return is_near(out_.back()); }});
     rivals_.push_back({"tessera_inclusive", [=, this] { tessera::inclusive_scan(all_cores_, source(count_), out); },
@@ -111,23 +126,21 @@ class host_case {
 
   // Does the work once; what is wrong with its result.
   std::string fault_of(rival const& r) {
-    std::memset(out_.data(), 0x5A, out_.size() * sizeof(float));
+    std::memset(out_.data(), 0x5A, out_.size() * sizeof(T));
     r.work();
     return r.fault();
   }
 
-  static std::string is_same(float expected, float got) {
-    return compare_bits<float>(std::span<float const>(&expected, 1), std::span<float const>(&got, 1));
-  }
-  std::string is_near(float sum) const {
-    return compare_sums<float>(std::span<float const>(&sum_, 1), std::span<float const>(&sum, 1),
-                               std::span<double const>(&magnitudes_.back(), 1), count_);
+  static std::string is_same(T expected, T got) { return compare_bits<T>(std::span<T const>(&expected, 1), std::span<T const>(&got, 1)); }
+  std::string is_near(T sum) const {
+    return compare_sums<T>(std::span<T const>(&sum_, 1), std::span<T const>(&sum, 1), std::span<double const>(&magnitudes_.back(), 1),
+                           count_);
   }
   // A prefix is the reduction of its elements; some are looked at, and the last.
   std::string prefixes_differ() const {
     for (int k = 1; k <= 8; ++k) {
       std::int64_t const elements = count_ * k / 8 - (8 - k);
-      float sum = 0;
+      T sum = 0;
       tessera::reduce(one_core_, source(elements), &sum);
       if (std::string const fault = is_same(sum, out_[static_cast<std::size_t>(elements - 1)]); !fault.empty())
         return "prefix of " + std::to_string(elements) + ": " + fault;
@@ -138,9 +151,9 @@ class host_case {
   static constexpr tessera::host_backend<> all_cores_{}, one_core_{1};
   std::int64_t count_;
   int threads_;
-  std::vector<float> in_, out_;
+  std::vector<T> in_, out_;
   std::vector<double> magnitudes_;
-  float sum_ = 0;  // by one core
+  T sum_ = 0;  // by one core
   std::vector<rival> rivals_;
 };
 
@@ -152,11 +165,17 @@ bool run(options const& chosen) {
               here.build.commit.c_str(), here.build.date.c_str());
   std::printf("K is 2^10, M is 2^20; median (least .. most)\n\n");
   std::vector<case_result> results;
-  for (std::int64_t const count : chosen.quick ? std::vector<std::int64_t>{1 << 20} : std::vector<std::int64_t>{1 << 24, 1 << 26}) {
-    if (("f32 " + short_number(count)).find(chosen.filter) == std::string::npos) continue;
-    results.push_back(host_case(count, here.threads).run(warm_up_rounds, rounds));
-    print(results.back());
-  }
+  auto const run_type = [&]<class T>(T) {
+    for (std::int64_t const count : chosen.quick ? std::vector<std::int64_t>{1 << 20} : std::vector<std::int64_t>{1 << 24, 1 << 26}) {
+      if (host_case<T>::name(count).find(chosen.filter) == std::string::npos) continue;
+      results.push_back(host_case<T>(count, here.threads).run(warm_up_rounds, rounds));
+      print(results.back());
+    }
+  };
+  run_type(float{});
+  run_type(double{});
+  run_type(std::int32_t{});
+  run_type(std::int64_t{});
   if (results.empty()) throw std::invalid_argument("no case has '" + chosen.filter + "' in its name");
   if (!chosen.json.empty()) {
     auto const write_where = [&](json_writer& json) {

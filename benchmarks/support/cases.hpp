@@ -53,11 +53,12 @@ inline std::vector<scatter_case> all_cases(std::int64_t divisor) {
           {n, 128, n, keys::uniform}, {n, 1, m, keys::uniform}, {n, 1, 1, keys::one_row}};
 }
 
-// Random floats (values.hpp).
-inline std::vector<float> make_values(std::int64_t count, std::uint64_t seed) {
+// Random elements (values.hpp).
+template <class T = float>
+std::vector<T> make_values(std::int64_t count, std::uint64_t seed) {
   splitmix64 next(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = random_element<float>::of(next());
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for (T& value : values) value = random_element<T>::of(next());
   return values;
 }
 

@@ -361,11 +361,11 @@ def host_table(result):
     )
     yield ""
     yield from table(
-        ["f32", "copy", "`std::inclusive_scan`", "**tessera inclusive**", "to std", "to copy", "GB/s"]
+        ["", "copy", "`std::inclusive_scan`", "**tessera inclusive**", "to std", "to copy", "GB/s"]
         + ["`std::reduce`", "**tessera reduce**", "to std", "to copy", "GB/s"],
         [
             [
-                case.size,
+                f"{case['type']} {case.size}",
                 case.text("copy", 2),
                 *(
                     text
