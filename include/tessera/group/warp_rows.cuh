@@ -43,7 +43,8 @@ __device__ __forceinline__ T join_values(T (&value)[Count], Combine const& combi
 }
 
 // From `Rows` values a lane, one of each row, to D of row l on lane l, by halves: Rows - 1 exchanges in place of 5 Rows. Rows is a power of
-// two of at most 32; fewer than 32 rows join lanes that differ in as many bits, from `Bit` on, and repeat: lane l holds row (l >> Bit) % Rows.
+// two of at most 32; fewer than 32 rows join lanes that differ in as many bits, from `Bit` on, and repeat: lane l holds row
+// (l >> Bit) % Rows.
 template <int Rows, int Bit, class T, int Size, class Combine>
 __device__ __forceinline__ void exchange_rows(T (&node)[Size], int lane, Combine const& combine) {
   if constexpr (Rows > 1) {
