@@ -31,7 +31,9 @@ def where(result):
 
 
 def built(result):
-    return f"commit {result['commit'][:12]}, {result['date']}"
+    # Twelve digits are enough; what follows them, as "-dirty", is not left out.
+    commit = re.sub(r"^([0-9a-f]{12})[0-9a-f]+", r"\1", result["commit"])
+    return f"commit {commit}, {result['date']}"
 
 
 class Case:

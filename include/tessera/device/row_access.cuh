@@ -177,13 +177,13 @@ class tile_reader {
   // the tile is known to lie in aligned 16-byte pieces.
   template <bool Aligned = false, int Rows>
   __device__ __forceinline__ void read(int row, int lane, T (&value)[Rows][width]) const {
-    for_each_row<Aligned, Rows>(row, lane, [&](int i, T const(&of_row)[width]) {
+    for_each_row<Aligned, Rows>(row, lane, [&](int i, T(&of_row)[width]) {
 #pragma unroll
       for (int v = 0; v < width; ++v) value[i][v] = of_row[v];
     });
   }
 
-  // The same, each row given to use(i, values) by itself, so that it need not be kept until the others are there.
+  // The same, each row given to use(i, values) by itself, so that it need not be kept until the others are there; `use` may use them up.
   template <bool Aligned = false, int Rows, class Use>
   __device__ __forceinline__ void for_each_row(int row, int lane, Use const& use) const {
     int const at = (row * 32 + lane) * width;

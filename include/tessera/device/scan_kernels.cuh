@@ -310,12 +310,8 @@ struct stream_scan {
 #pragma unroll 1
       for (int k = 0; k < 4; ++k) {
         T node[8];
-        tile.template for_each_row<false, 8>(b * 32 + k * 8, lane, [&](int i, T const(&of_row)[width]) {
-          T value[width];
-#pragma unroll
-          for (int v = 0; v < width; ++v) value[v] = of_row[v];
-          node[i] = join_values(value, operation);
-        });
+        tile.template for_each_row<false, 8>(b * 32 + k * 8, lane,
+                                             [&](int i, T(&value)[width]) { node[i] = join_values(value, operation); });
         exchange_rows<8, 0>(node, lane, operation);
 #pragma unroll
         for (int q = 0; q < 3; ++q) eights[q] = eights[q + 1];

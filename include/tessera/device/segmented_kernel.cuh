@@ -297,7 +297,7 @@ struct segmented_block {
   // The nodes of 1, 2, 4 .. pieces up to each lane's piece of the round before, if there are `Rounds`.
   template <bool Rounds>
   struct piece_nodes {
-    T before[Rounds ? 5 : 1];
+    T before[5];
     bool first_round = true;
 
     // For b = 0, 1 .. 4 in turn: the node of 2^b pieces that lies in front of the lane's piece `number`, called where its bit b is set in
