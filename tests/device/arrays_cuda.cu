@@ -204,14 +204,43 @@ TEST(arrays_segmented, rows_leave_nothing_in_the_workspace) {
 
 // --- No tuning shows in a bit
 
-// A scan by the kernels themselves, of a workspace that is large enough: claims in its upper half.
-template <class Source, class View>
-auto float_scan(Source const& source, View const& destination, std::size_t n, workspace_view const& workspace) {
+// A scan by the kernels themselves, of a workspace that is large enough: claims in its upper half. T is the accumulator.
+template <class T, scan_direction Direction = forward, class Source, class View>
+auto scan_by_kernel(Source const& source, View const& destination, std::size_t n, workspace_view const& workspace) {
+  auto* const header = static_cast<detail::lookback_header*>(workspace.data);
+  auto* const words = reinterpret_cast<detail::node_word<T>*>(header + 1);
+  auto* const claims = reinterpret_cast<detail::tile_claims::word_type*>(static_cast<std::byte*>(workspace.data) + workspace.bytes / 2);
+  return detail::scan_arguments<Direction, false, Source, View, T, plus>{
+      source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, T{}, plus{}, header, {words, {}}, {claims}, 0, 0};
+}
+
+// Both kernels of a reduction; of the last, runs of many tiles that are joined one, two or sixteen at a time.
+template <class Operation, class Source>
+void expect_reductions_by_kernels(cuda_place<128> const& place, Operation const& operation, Source const& source, std::size_t n,
+                                  std::uint32_t expected, workspace_view const& workspace) {
+  auto const out = place.array(std::vector<float>(1));
   auto* const header = static_cast<detail::lookback_header*>(workspace.data);
   auto* const words = reinterpret_cast<detail::node_word<float>*>(header + 1);
-  auto* const claims = reinterpret_cast<detail::tile_claims::word_type*>(static_cast<std::byte*>(workspace.data) + workspace.bytes / 2);
-  return detail::scan_arguments<forward, false, Source, View, float, plus>{
-      source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, 0.0f, plus{}, header, {words, {}}, {claims}, 0, 0};
+  using finish = detail::store_sum<float, float>;
+  // Aligned pieces, and those of which that is not known.
+  for (std::int64_t const aligned : {std::int64_t{0}, static_cast<std::int64_t>(n)}) {
+    detail::reduce_arguments<Source, float, Operation, finish, float> sum{
+        source, static_cast<std::int64_t>(n), true, aligned, operation, finish{}, out.data(), header, words, 1};
+    auto const expect_reduced = [&](auto const& launch, char const* what) {
+      require_cuda(cudaMemset(out.data(), 0x5A, sizeof(float)));
+      require_cuda(cudaDeviceSynchronize());
+      launch();
+      place.wait();
+      EXPECT_EQ(bits(out.values()[0]), expected) << what << ", " << n;
+    };
+    if (n <= 128 * 512) expect_reduced([&] { detail::launch_short_reduce<64, 2, 4>(place.backend, "reduce", sum); }, "short, 64 x 2");
+    expect_reduced([&] { detail::launch_short_reduce<512, 8, 8>(place.backend, "reduce", sum); }, "short, 512 x 8");
+    expect_reduced([&] { detail::launch_long_reduce<32, 1, 1, 8>(place.backend, "reduce", sum); }, "32 x 1");
+    expect_reduced([&] { detail::launch_long_reduce<32, 1, 2, 1>(place.backend, "reduce", sum); }, "32 x 1, two tiles");
+    expect_reduced([&] { detail::launch_long_reduce<64, 32, 2, 1>(place.backend, "reduce", sum); }, "64 x 32");
+    expect_reduced([&] { detail::launch_long_reduce<128, 2, 16, 1>(place.backend, "reduce", sum); }, "128 x 2");
+    expect_reduced([&] { detail::launch_long_reduce<1024, 4, 4, 4>(place.backend, "reduce", sum); }, "1024 x 4");
+  }
 }
 
 TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
@@ -221,14 +250,10 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     auto const expected = bits(oracle_scan(values));
     auto const in = place.array(values);
     auto const out = place.array(std::vector<float>(n));
-    auto const total = place.array(std::vector<float>(1));
     zeroed_memory const workspace(std::size_t{1} << 20);
     auto const source = source_of(static_cast<float const*>(in.data()), n);
     auto const destination = make_view(out.data(), {n});
-    using in_type = std::remove_const_t<decltype(source)>;
-    auto* const header = static_cast<detail::lookback_header*>(workspace_view(workspace).data);
-    auto* const words = reinterpret_cast<detail::node_word<float>*>(header + 1);
-    auto scan = float_scan(source, destination, n, workspace);
+    auto scan = scan_by_kernel<float>(source, destination, n, workspace);
     auto const expect_scanned = [&](auto const& launch, char const* what) {
       launch();
       place.wait();
@@ -242,20 +267,10 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     expect_scanned([&] { detail::launch_scan_tiles<512, 1>(place.backend, "scan", scan); }, "512 x 1");
     if (detail::runs_scan_stream<decltype(scan)>("scan"))
       expect_scanned([&] { detail::launch_scan_stream(place.backend, "scan", scan); }, "streaming");
-    using finish = detail::store_sum<float, float>;
-    detail::reduce_arguments<in_type, float, plus, finish, float> sum{
-        source, static_cast<std::int64_t>(n), true, 0, plus{}, finish{}, total.data(), header, words, 1};
-    auto const expect_reduced = [&](auto const& launch, char const* what) {
-      launch();
-      place.wait();
-      EXPECT_EQ(bits(total.values()[0]), expected.back()) << what << ", " << n;
-      require_cuda(cudaMemset(total.data(), 0x5A, sizeof(float)));
-      require_cuda(cudaDeviceSynchronize());
-    };
-    expect_reduced([&] { detail::launch_reduce<32, 1, 8>(place.backend, "reduce", sum); }, "32 x 1");
-    expect_reduced([&] { detail::launch_reduce<64, 32, 1>(place.backend, "reduce", sum); }, "64 x 32");
-    expect_reduced([&] { detail::launch_reduce<128, 2, 1>(place.backend, "reduce", sum); }, "128 x 2");
-    expect_reduced([&] { detail::launch_reduce<1024, 4, 4>(place.backend, "reduce", sum); }, "1024 x 4");
+    expect_reductions_by_kernels(place, plus{}, source, n, expected.back(), workspace);
+    dyadic_counter<float, twice_the_left_oracle> doubling;
+    for (float const value : values) doubling.push(value);
+    expect_reductions_by_kernels(place, twice_the_left{}, source, n, bits(doubling.collapse()), workspace);
   }
 }
 
@@ -287,12 +302,8 @@ void check_streaming_from_any_address(std::size_t n) {
     };
     auto const source = source_of(static_cast<E const*>(begin(in, at)), n);
     auto const destination = make_view(begin(out, to), {n});
-    auto* const header = static_cast<detail::lookback_header*>(workspace_view(workspace).data);
-    auto* const words = reinterpret_cast<detail::node_word<T>*>(header + 1);
-    using arguments = detail::scan_arguments<Direction, false, std::remove_const_t<decltype(source)>,
-                                             std::remove_const_t<decltype(destination)>, T, plus>;
-    if (!detail::runs_scan_stream<arguments>("scan")) GTEST_SKIP() << "no streaming kernel for this device";
-    arguments scan{source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, T{}, plus{}, header, {words, {}}, {}, 0, 0};
+    auto scan = scan_by_kernel<T, Direction>(source, destination, n, workspace);
+    if (!detail::runs_scan_stream<decltype(scan)>("scan")) GTEST_SKIP() << "no streaming kernel for this device";
     detail::launch_scan_stream(place.backend, "scan", scan, 2);
     place.wait();
     EXPECT_EQ(out.read(), image) << n << " elements, " << at << " to " << to;
@@ -375,8 +386,8 @@ TEST(arrays_streamed, long_arrays_where_the_device_can) {
                      make_view(static_cast<float*>(out.data()) + first, {n}), workspace);
     });
   };
-  using of_floats = decltype(float_scan(source_of(static_cast<float const*>(nullptr), 1), make_view(static_cast<float*>(nullptr), {1}), 1,
-                                        workspace_view{}));
+  using of_floats = decltype(scan_by_kernel<float>(source_of(static_cast<float const*>(nullptr), 1),
+                                                   make_view(static_cast<float*>(nullptr), {1}), 1, workspace_view{}));
   char const* const of_long_arrays = detail::runs_scan_stream<of_floats>("scan") ? "scan_stream_kernel" : "scan_tiles_kernel";
   EXPECT_NE(kernel(streamed, 0).find(of_long_arrays), std::string::npos);
   EXPECT_NE(kernel(streamed, 1).find(of_long_arrays), std::string::npos);
@@ -427,8 +438,8 @@ TEST(arrays_progress, whichever_block_starts_first) {
     auto const out = place.array(std::vector<float>(n));
     zeroed_memory const workspace(std::size_t{1} << 20);
     auto const destination = make_view(out.data(), {n});
-    auto apart = float_scan(source_of(static_cast<float const*>(in.data()), n), destination, n, workspace);
-    auto in_place = float_scan(source_of(static_cast<float const*>(out.data()), n), destination, n, workspace);
+    auto apart = scan_by_kernel<float>(source_of(static_cast<float const*>(in.data()), n), destination, n, workspace);
+    auto in_place = scan_by_kernel<float>(source_of(static_cast<float const*>(out.data()), n), destination, n, workspace);
     auto const check = [&](auto order, char const* what) {
       using order_type = decltype(order);
       require_cuda(cudaMemset(out.data(), 0x5A, n * sizeof(float)));

@@ -1,6 +1,7 @@
 // Reductions of whole arrays on the device: one value, D of all elements.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,17 +24,28 @@ namespace tessera::inline v0_1 {
 namespace detail {
 
 // Speed choices; no bit depends on them.
-inline constexpr std::int64_t most_reduce_runs = 65536;
+inline constexpr std::int64_t most_reduce_runs = 4096;
 
-// Collected: runs that a thread of the last block collects at a time.
+// A run a tile, at most 32 `Collected` of them.
 template <int Threads, int Rows, int Collected, class Arguments>
-void launch_reduce(cuda_backend const& backend, char const* call, Arguments& arguments) {
+void launch_short_reduce(cuda_backend const& backend, char const* call, Arguments const& arguments) {
   constexpr std::int64_t tile = std::int64_t{Threads} * Rows * Arguments::width;
+  launch_kernel(backend, call, &reduce_short_kernel<Threads, Rows, Collected, Arguments>, ceil_div(arguments.count, tile), Threads + 32, 0,
+                arguments);
+}
+
+template <int Threads, int Rows, int Tiles, int Collected, class Arguments>
+void launch_long_reduce(cuda_backend const& backend, char const* call, Arguments& arguments) {
+  constexpr std::int64_t tile = std::int64_t{Threads} * Rows * Arguments::width, tile_bytes = tile * (16 / Arguments::width);
+  constexpr std::int64_t most_runs = std::min<std::int64_t>(most_reduce_runs, Threads * Collected);
   std::int64_t const tiles = ceil_div(arguments.count, tile);
-  std::int64_t pieces = 1;
-  while (ceil_div(tiles, pieces) > most_reduce_runs) pieces *= 2;
-  arguments.pieces = static_cast<int>(pieces);
-  launch_kernel(backend, call, &reduce_kernel<Threads, Rows, Collected, Arguments>, ceil_div(tiles, pieces), Threads, 0, arguments);
+  // Runs of 128 KiB, shorter ones where there would be few.
+  std::int64_t const few = tiles < 1024 ? 256 : 1024;
+  std::int64_t run = 1;
+  while (ceil_div(tiles, run) > most_runs || (ceil_div(tiles, run) > few && run * tile_bytes < (1 << 17))) run *= 2;
+  arguments.tiles = static_cast<int>(run);
+  launch_kernel(backend, call, &reduce_long_kernel<Threads, Rows, Tiles, Collected, Arguments>, ceil_div(tiles, run), Threads, 0,
+                arguments);
 }
 
 template <class T>
@@ -66,11 +78,11 @@ void reduce_on_device(cuda_backend const& backend, char const* call, Source cons
   constexpr int several = width <= 4 ? 8 : (width == 8 ? 4 : 2);
   std::int64_t const bytes = count * (16 / width);
   if (bytes <= (1 << 22)) {
-    launch_reduce<256, several, 1>(backend, call, arguments);
-  } else if (bytes <= (1 << 26)) {
-    launch_reduce<512, several, 4>(backend, call, arguments);
+    launch_short_reduce<256, several, 4>(backend, call, arguments);
+  } else if (bytes <= (1 << 23)) {
+    launch_short_reduce<256, several, 8>(backend, call, arguments);
   } else {
-    launch_reduce<512, several, 8>(backend, call, arguments);
+    launch_long_reduce<512, several, sizeof(T) <= 16 ? 8 : 2, 8>(backend, call, arguments);
   }
 }
 

@@ -43,7 +43,8 @@ __device__ __forceinline__ vector_bytes bytes_at(vector_bytes const& low, vector
   return out;
 }
 
-// use(Words, rest) for a skew in bytes, Words a constant, the rest too where elements of `Bytes` bytes have none: the same for all lanes.
+// use(Words, rest) for a skew in bytes, not 0, Words a constant, the rest too where elements of `Bytes` bytes have none: the same for all
+// lanes.
 template <int Bytes, class Use>
 __device__ __forceinline__ void with_skew(unsigned skew, Use const& use) {
   unsigned const rest = Bytes % 4 == 0 ? 0u : skew & 3u;
@@ -51,10 +52,11 @@ __device__ __forceinline__ void with_skew(unsigned skew, Use const& use) {
     use(cuda::std::integral_constant<int, 2>{}, rest);
   } else {
     switch (skew / 4) {
-      case 0: return use(cuda::std::integral_constant<int, 0>{}, rest);
       case 1: return use(cuda::std::integral_constant<int, 1>{}, rest);
       case 2: return use(cuda::std::integral_constant<int, 2>{}, rest);
-      default: return use(cuda::std::integral_constant<int, 3>{}, rest);
+      case 3: return use(cuda::std::integral_constant<int, 3>{}, rest);
+      default:
+        if constexpr (Bytes < 4) use(cuda::std::integral_constant<int, 0>{}, rest);
     }
   }
 }
@@ -136,10 +138,12 @@ __device__ __forceinline__ tile_place place_of(S const& source, cuda::std::int64
     if (contiguous) {
       auto const* const begin = reinterpret_cast<char const*>(source_memory<S>::array(source).data_handle());
       constexpr cuda::std::int64_t bytes = sizeof(typename source_memory<S>::memory_type);
-      cuda::std::int64_t const at = (Direction == forward ? first : count - first - size) * bytes;
-      place.lowest = begin + at;
-      auto const skew = static_cast<cuda::std::int64_t>(reinterpret_cast<cuda::std::uintptr_t>(place.lowest) & 15u);
-      place.complete = at - skew >= 0 && at + size * bytes + (skew == 0 ? 0 : 16 - skew) <= count * bytes;
+      place.lowest = begin + (Direction == forward ? first : count - first - size) * bytes;
+      // Its 16-byte pieces lie in the array where the tile lies between the first and the last 16-byte boundary in it.
+      using address = cuda::std::uintptr_t;
+      auto const array = reinterpret_cast<address>(begin), tile = reinterpret_cast<address>(place.lowest);
+      address const array_end = array + static_cast<address>(count * bytes), tile_end = tile + static_cast<address>(size * bytes);
+      place.complete = tile >= ((array + 15u) & ~address{15}) && tile_end <= (array_end & ~address{15});
     }
   }
   return place;
@@ -161,6 +165,11 @@ template <scan_direction Direction, class S>
 __device__ __forceinline__ tile_place aligned_place_of(S const& source, cuda::std::int64_t count, cuda::std::int64_t first, int size) {
   auto const* const begin = source_memory<S>::array(source).data_handle();
   return {count, first, reinterpret_cast<char const*>(begin + (Direction == forward ? first : count - first - size)), size, true};
+}
+
+// How many elements an array has from position `from` on, as far as a tile reaches.
+__device__ __forceinline__ int elements_left(cuda::std::int64_t count, cuda::std::int64_t from) {
+  return static_cast<int>(min(count - from, cuda::std::int64_t{1 << 30}));
 }
 
 // Reads a tile of a source, converted to T.
@@ -218,23 +227,42 @@ class tile_reader {
       }
     }
     if constexpr (!Aligned) {
-#pragma unroll
-      for (int i = 0; i < Rows; ++i) {
-        T value[width];
-#pragma unroll
-        for (int v = 0; v < width; ++v) {
-          cuda::std::int64_t const p = place_.first + (at + i * 32 * width + v);
-          value[v] = absent_;
-          if (p >= place_.count) continue;
-          auto const element = source_(Direction == forward ? p : place_.count - 1 - p);
-          value[v] = conversion<T, cuda::std::remove_cvref_t<decltype(element)>>::of(element);
+      if constexpr (has_vectors<S>) {
+        if (place_.lowest != nullptr) {
+          // At an end of the array.
+          int const left = elements_left(place_.count, place_.first + at);
+          auto const* const from = reinterpret_cast<memory_type const*>(place_.lowest) + (Direction == forward ? at : place_.size - 1 - at);
+          use_elements<Rows>(use, [&](int k, T& value) {
+            if (k < left) value = converted(source_, from[Direction == forward ? k : -k]);
+          });
+          return;
         }
-        use(i, value);
       }
+      use_elements<Rows>(use, [&](int k, T& value) {
+        cuda::std::int64_t const p = place_.first + (at + k);
+        if (p >= place_.count) return;
+        auto const element = source_(Direction == forward ? p : place_.count - 1 - p);
+        value = conversion<T, cuda::std::remove_cvref_t<decltype(element)>>::of(element);
+      });
     }
   }
 
  private:
+  // Rows one element after the other; get(k, value) reads what is k places behind the lane's first element, if it exists.
+  template <int Rows, class Use, class Get>
+  __device__ __forceinline__ void use_elements(Use const& use, Get const& get) const {
+#pragma unroll
+    for (int i = 0; i < Rows; ++i) {
+      T value[width];
+#pragma unroll
+      for (int v = 0; v < width; ++v) {
+        value[v] = absent_;
+        get(i * 32 * width + v, value[v]);
+      }
+      use(i, value);
+    }
+  }
+
   template <class M>
   __device__ __forceinline__ static T converted(S const& source, M const& element) {
     auto const value = source_memory<S>::value(source, element);
@@ -345,13 +373,20 @@ __device__ __forceinline__ void write_rows(Out const& out, cuda::std::int64_t co
     }
   }
   if constexpr (!Aligned) {
+    int const at = lane * Width, left = elements_left(count, first + at);
+    // At the end of an array whose elements lie one behind the other, one address does for all.
+    element* const to = contiguous ? &out(Direction == forward ? first : count - 1 - first) : nullptr;
+    auto const put = [&](auto const& store) {
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-#pragma unroll
-      for (int v = 0; v < Width; ++v) {
-        cuda::std::int64_t const p = first + (r * 32 + lane) * Width + v;
-        if (p < count) out(Direction == forward ? p : count - 1 - p) = value(r, v);
+      for (int i = 0; i < Rows * Width; ++i) {
+        int const k = i / Width * 32 * Width + i % Width;
+        if (k < left) store(k, value(i / Width, i % Width));
       }
+    };
+    if (contiguous) {
+      put([&](int k, element const& e) { to[Direction == forward ? at + k : -at - k] = e; });
+    } else {
+      put([&](int k, element const& e) { out(Direction == forward ? first + at + k : count - 1 - first - at - k) = e; });
     }
   }
 }

@@ -82,9 +82,6 @@ struct scan_tiles_state {
   unsigned to_do;
 };
 
-// A barrier of the block that warps reach at different places of the code.
-__device__ __forceinline__ void meet(int name) { asm volatile("barrier.sync %0, %1;" : : "r"(name), "r"(blockDim.x) : "memory"); }
-
 // `Threads` threads scan a tile, which they read at once. One more warp, if there are several tiles, claims it meanwhile, publishes its sum
 // and looks back. A block that has to help does so before it writes its own tile, which it then reads again; by then all tiles below its
 // own are claimed, so it waits without end.

@@ -1,4 +1,5 @@
-// A barrier in shared memory for warps with roles that go round a ring of stages: some arrive, others wait for the lap to be complete.
+// Barriers for warps with roles: one of the whole block that is reached at different places, and one in shared memory for those that go
+// round a ring of stages, where some arrive and others wait for the lap to be complete.
 #pragma once
 
 #include <cuda/barrier>
@@ -9,6 +10,9 @@
 #include <tessera/config.hpp>
 
 namespace tessera::inline v0_1::detail {
+
+// A barrier of the block that warps reach at different places of the code.
+__device__ __forceinline__ void meet(int name) { asm volatile("barrier.sync %0, %1;" : : "r"(name), "r"(blockDim.x) : "memory"); }
 
 // Laps count from 0. Who waits for a lap must wait for each, in order: a barrier knows an even lap from an odd one, no more.
 class lap_barrier {

@@ -61,6 +61,19 @@ __device__ __forceinline__ void exchange_rows(T (&node)[Size], int lane, Combine
   }
 }
 
+// D of `Rows` rows of 32 lanes, a power of two of at most 32, on every lane; the nodes are used up.
+template <int Rows, class T, class Combine>
+__device__ __forceinline__ T join_rows(T (&node)[Rows], int lane, Combine const& combine) {
+  exchange_rows<Rows, 0>(node, lane, combine);
+  // Lane l has joined as many lanes as there are rows, of row l % Rows.
+  T mine = node[0];
+#pragma unroll
+  for (int d = Rows; d < 32; d *= 2) mine = join_beside(mine, lane, d, combine);
+#pragma unroll
+  for (int d = 1; d < Rows; d *= 2) mine = join_beside(mine, lane, d, combine);
+  return mine;
+}
+
 template <class T, int Rows, int Width>
 class warp_rows {
   static_assert(cuda::std::has_single_bit(static_cast<unsigned>(Rows)) && cuda::std::has_single_bit(static_cast<unsigned>(Width)));

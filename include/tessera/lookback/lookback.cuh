@@ -98,10 +98,44 @@ struct lookback {
     int found = 0;
 #pragma unroll 1
     for (int level = 0; level < lookback_levels && (tile >> (lookback_radix_bits * level)) != 0; ++level) {
+      int const digit = digit_of(tile, level), first = lane * 4;
+      // Which of the lane's four words of the level lie in front of the tile.
+      unsigned missing = first < digit ? (digit - first >= 4 ? 15u : (1u << (digit - first)) - 1u) : 0u;
       T node[4];
-      unsigned missing = wanted(tile, level, lane);
       look(run, origin, tile, level, lane, node, missing, total);
-      climb<Pause>(run, origin, tile, level, lane, node, missing, own, completes, found, combine, nodes);
+      while (__any_sync(full_warp, missing != 0)) {
+        if constexpr (Pause > 0) __nanosleep(Pause);
+        T seen[4];
+        unsigned const before = missing;
+        look(run, origin, tile, level, lane, seen, missing, own);
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+          if (((before & ~missing) >> q & 1u) != 0) node[q] = seen[q];
+        }
+      }
+      completes = completes && digit == 127;
+      if (completes && lane == 31) node[3] = own;
+      int const last = digit / 4;  // the lane that holds the digit's own place
+      T const pair = combine(node[0], node[1]);
+      if ((digit & 1) != 0) {
+        if (lane == last) nodes[found] = (digit & 2) != 0 ? node[2] : node[0];
+        ++found;
+      }
+      if ((digit & 2) != 0) {
+        if (lane == last) nodes[found] = pair;
+        ++found;
+      }
+      T joined = combine(pair, combine(node[2], node[3]));
+#pragma unroll
+      for (int j = 0; j < 5; ++j) {
+        if ((last >> j & 1) != 0) {
+          if (lane == (last >> (j + 1)) << (j + 1)) nodes[found] = joined;
+          ++found;
+        }
+        joined = join_beside(joined, lane, 1 << j, combine);
+      }
+      own = joined;
+      if (completes && level + 1 < lookback_levels && lane == 0) at(origin, tile, level + 1).publish(run, own);
     }
     __syncwarp();
     return found;
@@ -197,52 +231,6 @@ struct lookback {
   __device__ __forceinline__ node_word<T>& at(cuda::std::int64_t origin, cuda::std::int64_t tile, int level) const {
     int const shift = lookback_radix_bits * level;
     return words[layout.level_at[level] + (origin >> shift) + (tile >> shift)];
-  }
-  // Which of the lane's four words of a level lie in front of the tile.
-  __device__ __forceinline__ static unsigned wanted(cuda::std::int64_t tile, int level, int lane) {
-    int const digit = digit_of(tile, level), first = lane * 4;
-    return first < digit ? (digit - first >= 4 ? 15u : (1u << (digit - first)) - 1u) : 0u;
-  }
-  // Waits for a level's words, adds those that the tile's digit names to `nodes`, and joins and publishes what the tile completes.
-  template <int Pause, class Combine>
-  __device__ __forceinline__ void climb(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, int level, int lane,
-                                        T (&node)[4], unsigned missing, T& own, bool& completes, int& found, Combine const& combine,
-                                        T* nodes) const {
-    int const digit = digit_of(tile, level);
-    while (__any_sync(full_warp, missing != 0)) {
-      if constexpr (Pause > 0) __nanosleep(Pause);
-      T seen[4];
-      unsigned const before = missing;
-      look(run, origin, tile, level, lane, seen, missing, own);
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        if (((before & ~missing) >> q & 1u) != 0) node[q] = seen[q];
-      }
-    }
-    completes = completes && digit == 127;
-    if (completes && lane == 31) node[3] = own;
-    int const last = digit / 4;  // the lane that holds the digit's own place
-    T const pair = combine(node[0], node[1]);
-    if ((digit & 1) != 0) {
-      if (lane == last) nodes[found] = (digit & 2) != 0 ? node[2] : node[0];
-      ++found;
-    }
-    if ((digit & 2) != 0) {
-      if (lane == last) nodes[found] = pair;
-      ++found;
-    }
-    T joined = combine(pair, combine(node[2], node[3]));
-#pragma unroll
-    for (int j = 0; j < 5; ++j) {
-      if ((last >> j & 1) != 0) {
-        if (lane == (last >> (j + 1)) << (j + 1)) nodes[found] = joined;
-        ++found;
-      }
-      T const beside = shuffle_xor(joined, 1 << j);
-      joined = (lane >> j & 1) != 0 ? combine(beside, joined) : combine(joined, beside);
-    }
-    own = joined;
-    if (completes && level + 1 < lookback_levels && lane == 0) at(origin, tile, level + 1).publish(run, own);
   }
   // Reads the words whose bits are set in `missing` and clears the bits of those that are there; the others' values are anything.
   __device__ __forceinline__ void look(cuda::std::uint32_t run, cuda::std::int64_t origin, cuda::std::int64_t tile, int level, int lane,
