@@ -178,7 +178,7 @@ TEST(arrays_segmented, more_windows_than_stages_NotSanitized) {
   segmented_reduce(place.backend, there, segments_there, make_view(out.data(), {offsets.size() - 1}), workspace);
   EXPECT_EQ(bits(out.values()), bits(expected));
   // In place, by keys.
-  std::vector<int> keys(n, -1);
+  std::vector<int> keys(n, static_cast<int>(offsets.size()));  // of no segment
   for (std::size_t k = 0; k + 1 < offsets.size(); ++k)
     std::fill(keys.begin() + offsets[k], keys.begin() + offsets[k + 1], static_cast<int>(k));
   auto const keys_there = place.array(keys);
@@ -186,6 +186,57 @@ TEST(arrays_segmented, more_windows_than_stages_NotSanitized) {
   segmented_inclusive_scan(place.backend, there, segments_by_key(source_of(static_cast<int const*>(keys_there.data()), n)),
                            make_view(in.data(), {n}), workspace);
   EXPECT_EQ(bits(in.values()), bits(expected));
+}
+
+// Segments of more chunks than a node of the level above has, with all that may come between; which the warps take one window each, and
+// several. `Chunk` is the length of a chunk.
+template <class T, class Operation>
+void check_reductions_of_many_chunks(std::int64_t chunk, std::int64_t n, Operation const& operation) {
+  cuda_place<128> const place;
+  host_backend<> const host;
+  auto const values = rounding_values<T>(static_cast<std::size_t>(n), 73);
+  std::vector<std::int64_t> offsets{3};
+  integers random(79);
+  auto const add = [&](std::int64_t length) { offsets.push_back(std::min(offsets.back() + length, n - 5)); };
+  add(300 * chunk + 17);
+  for (std::int64_t const length : {std::int64_t{0}, chunk - 1, chunk, chunk + 1, 2 * chunk, 129 * chunk}) add(length);
+  for (int k = 0; k < 300; ++k) add(random.below(40));
+  for (int k = 0; k < 100; ++k) add(random.below(3 * chunk));
+  for (int k = 0; k < 40; ++k) add(0);
+  for (int k = 0; k < 2000; ++k) add(1 + random.below(8));
+  while (offsets.back() < n - 5) add(random.below(300 * chunk));
+  auto const segments = static_cast<std::int64_t>(offsets.size()) - 1;
+  std::vector<std::int32_t> keys(static_cast<std::size_t>(n), -1);
+  for (std::int64_t k = 0; k < segments; ++k)
+    std::fill(keys.begin() + offsets[static_cast<std::size_t>(k)], keys.end(), static_cast<std::int32_t>(k));
+  std::fill(keys.begin() + offsets.back(), keys.end(), static_cast<std::int32_t>(segments));
+  std::vector<T> expected(static_cast<std::size_t>(segments), T(7)), of_all(1);
+  segmented_reduce(host, make_view(values.data(), {n}), segments_at(make_view(offsets.data(), {segments + 1})),
+                   make_view(expected.data(), {segments}), operation);
+  segmented_reduce(host, make_view(values.data(), {n}), segments_of_length(n, 1), make_view(of_all.data(), {1}), operation);
+  auto const in = place.array(values);
+  auto const starts = place.array(offsets);
+  auto const keys_there = place.array(keys);
+  zeroed_memory const workspace(segmented_reduce_workspace_bytes<T>(n));
+  EXPECT_LE(segmented_reduce_workspace_bytes<T>(n), segmented_scan_workspace_bytes<T>(n));
+  auto const there = make_view(static_cast<T const*>(in.data()), {n});
+  auto const expect_sums = [&](auto const& lists, std::vector<T> const& sums, char const* what) {
+    auto const out = place.array(std::vector<T>(sums.size(), T(7)));
+    segmented_reduce(place.backend, there, lists, make_view(out.data(), {sums.size()}), workspace, operation);
+    place.wait();
+    EXPECT_EQ(bits(out.values()), bits(sums)) << what << ", " << n;
+  };
+  expect_sums(segments_at(make_view(static_cast<std::int64_t const*>(starts.data()), {segments + 1})), expected, "by offsets");
+  expect_sums(segments_by_key(make_view(static_cast<std::int32_t const*>(keys_there.data()), {n}), segments), expected, "by keys");
+  expect_sums(segments_of_length(n, 1), of_all, "one");
+}
+TEST(arrays_segmented, reductions_of_many_chunks) {
+  check_reductions_of_many_chunks<float>(1024, 1'200'000, plus{});
+  check_reductions_of_many_chunks<float>(1024, 1'200'000, twice_the_left{});
+  check_reductions_of_many_chunks<double>(512, 700'001, plus{});
+}
+TEST(arrays_segmented, reductions_of_many_chunks_by_several_windows_NotSanitized) {
+  check_reductions_of_many_chunks<float>(1024, 40'000'000, plus{});
 }
 
 // Rows are summed with the help of numbers that could be taken for words of a run, where a longer array's nodes lie.

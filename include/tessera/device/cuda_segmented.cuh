@@ -12,6 +12,7 @@
 #include <tessera/device/array_checks.hpp>
 #include <tessera/device/array_workspace.cuh>
 #include <tessera/device/row_access.cuh>
+#include <tessera/device/segment_reduce_kernel.cuh>
 #include <tessera/device/segmented_kernel.cuh>
 #include <tessera/launch/cuda_backend.cuh>
 #include <tessera/scatter/cuda_resolve.cuh>
@@ -96,38 +97,59 @@ void launch_segmented(cuda_backend const& backend, char const* call, Arguments c
   launch_kernel(backend, call, &segmented_kernel<Arguments>, blocks, segmented_block<Arguments>::shape::threads, bytes, arguments);
 }
 
-template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
-void segmented_on_device(cuda_backend const& backend, char const* call, Source const& source, Segments const& segments, View const& array,
-                         T const& initial, bool has_initial, workspace_view const& workspace, Operation const& operation) {
+template <scan_direction Direction, bool Exclusive, class T, class Source, class Segments, class View, class Operation>
+void segmented_scan_on_device(cuda_backend const& backend, char const* call, Source const& source, Segments const& segments,
+                              View const& array, T const& initial, workspace_view const& workspace, Operation const& operation) {
+  static_assert(View::rank() == 1, "a scan's arrays have one dimension");
+  static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
+  check_nothing_pending(call);
+  check_scan(call, source, array);
+  auto const in = as_source(source);
+  auto const out = as_view(array);
+  using Arguments = segmented_arguments<Direction, Exclusive, cuda::std::remove_const_t<decltype(in)>,
+                                        cuda::std::remove_const_t<decltype(out)>, T, Operation>;
+  std::int64_t const count = in.extent(0);
+  check_segments(call, segments, count);
+  int const places = segmented_places<Arguments>(call);  // what can be refused is refused before anything is launched
+  if (count == 0) return;
+  auto const taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_segmented_workspace<T>(count, parts); });
+  plan_segments<Direction>(backend, call, segments, count, taken);
+  lookback<T> const nodes{taken.words, make_lookback_layout(taken.plans.windows)};
+  Arguments const arguments{in,      out,       count,        places, is_contiguous(in), is_contiguous(out),
+                            initial, operation, taken.header, nodes,  taken.plans};
+  launch_segmented(backend, call, arguments);
+}
+
+template <class T>
+lookback_workspace<T> take_segment_reduce_workspace(std::int64_t count, workspace_parts& parts) {
+  return lookback_workspace<T>::take(make_lookback_layout(ceil_div(count, segment_chunk<T>)).words, parts);
+}
+
+template <class T, class Source, class Segments, class View, class Operation>
+void reduce_segments_on_device(cuda_backend const& backend, char const* call, Source const& source, Segments const& segments,
+                               View const& array, T const& initial, bool has_initial, workspace_view const& workspace,
+                               Operation const& operation) {
   auto const in = as_source(source);
   auto const out = as_view(array);
   using In = cuda::std::remove_const_t<decltype(in)>;
   using Out = cuda::std::remove_const_t<decltype(out)>;
   static_assert(operator_on<Operation, T>, "the operator takes two values of the accumulator's type and gives one");
-  using Arguments = segmented_arguments<Direction, Result, In, Segments, Out, T, Operation>;
   std::int64_t const count = in.extent(0);
-  int const places = segmented_places<Arguments>(call);  // what can be refused is refused before anything is launched
-  segmented_workspace<T> taken{};
-  if (count > 0) taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_segmented_workspace<T>(count, parts); });
-  if constexpr (Result == segmented_result::reduced) {
-    if (has_initial) prepare_output(backend, call, out, 1, segments, count, true, conversion<typename Out::element_type, T>::of(initial));
-  }
-  if (count == 0) return;
-  plan_segments<Direction>(backend, call, segments, count, taken);
-  lookback<T> const nodes{taken.words, make_lookback_layout(taken.plans.windows)};
-  Arguments const arguments{in,          segments, out,       count,        places, is_contiguous(in), is_contiguous(out),
-                            has_initial, initial,  operation, taken.header, nodes,  taken.plans};
-  launch_segmented(backend, call, arguments);
-}
-
-template <scan_direction Direction, segmented_result Result, class T, class Source, class Segments, class View, class Operation>
-void segmented_scan_on_device(cuda_backend const& backend, char const* call, Source const& in, Segments const& segments, View const& out,
-                              T const& initial, workspace_view const& workspace, Operation const& operation) {
-  static_assert(View::rank() == 1, "a scan's arrays have one dimension");
-  check_nothing_pending(call);
-  check_scan(call, in, out);
-  check_segments(call, segments, in.extent(0));
-  segmented_on_device<Direction, Result>(backend, call, in, segments, out, initial, false, workspace, operation);
+  lookback_workspace<T> taken{};
+  if (count > 0)
+    taken = take_workspace(call, workspace, [&](workspace_parts& parts) { return take_segment_reduce_workspace<T>(count, parts); });
+  if (has_initial) prepare_output(backend, call, out, 1, segments, count, true, conversion<typename Out::element_type, T>::of(initial));
+  if (count == 0 || segments.count() == 0) return;
+  std::int64_t const windows = ceil_div(count, segment_chunk<T>);
+  // Few blocks for each that can run, so that a warp seldom has to find its first segment; many enough that no multiprocessor waits.
+  std::int64_t const at_once = std::int64_t{8} * segment_reduce_warps * device_attribute(call, cudaDevAttrMultiProcessorCount);
+  std::int64_t const of_warp = std::clamp<std::int64_t>(windows / at_once, 1, most_windows_of_warp);
+  lookback<T> const nodes{taken.words, make_lookback_layout(windows)};
+  using Arguments = segment_reduce_arguments<In, Segments, Out, T, Operation>;
+  Arguments const arguments{in,        segments,     out,   count,   is_contiguous(in),        has_initial, initial,
+                            operation, taken.header, nodes, windows, static_cast<int>(of_warp)};
+  launch_kernel(backend, call, &segment_reduce_kernel<Arguments>, ceil_div(windows, of_warp * segment_reduce_warps),
+                32 * segment_reduce_warps, 0, arguments);
 }
 
 // Rows as the records of a resolve, which lie in order already: each row's segment is its key.
@@ -161,7 +183,7 @@ struct row_reduction_workspace {
 template <class T>
 row_reduction_workspace<T> take_row_reduction_workspace(std::int64_t count, std::int64_t columns, workspace_parts& parts) {
   row_reduction_workspace<T> taken{};
-  (void)take_segmented_workspace<T>(count, parts);  // is left as it is, for the operations that look back
+  (void)take_segment_reduce_workspace<T>(count, parts);  // is left as it is, for the operations that look back
   taken.bytes = parts.bytes();
   taken.climb = make_climb_layout(count);
   taken.number = parts.take<std::uint32_t>(1);
@@ -220,8 +242,8 @@ void reduce_rows_on_device(cuda_backend const& backend, char const* call, In con
     return;
   }
   for (std::int64_t column_number = 0; column_number < columns; ++column_number) {
-    segmented_on_device<forward, segmented_result::reduced>(backend, call, column(in, column_number), segments, column(out, column_number),
-                                                            initial, has_initial, workspace, operation);
+    reduce_segments_on_device(backend, call, column(in, column_number), segments, column(out, column_number), initial, has_initial, workspace,
+                              operation);
   }
 }
 
@@ -240,7 +262,7 @@ void segmented_reduce_on_device(cuda_backend const& backend, Source const& sourc
     check_segments(call, segments, in.extent(0));
     check_segmented_result(call, in, segments, out);
     if constexpr (decltype(out)::rank() == 1) {
-      segmented_on_device<forward, segmented_result::reduced>(backend, call, in, segments, out, initial, has_initial, workspace, operation);
+      reduce_segments_on_device(backend, call, in, segments, out, initial, has_initial, workspace, operation);
     } else {
       reduce_rows_on_device(backend, call, in, segments, out, initial, has_initial, workspace, operation);
     }
@@ -249,9 +271,9 @@ void segmented_reduce_on_device(cuda_backend const& backend, Source const& sourc
 
 }  // namespace detail
 
-// Bytes of workspace for a segmented scan, or a segmented reduction of an array of one dimension, of up to `count` elements that are joined
-// as values of type T (the accumulator). Zeroed as a whole once, before its first use; then valid for any number of such operations of up
-// to that many elements, one at a time. After a launch that was aborted, zero it again.
+// Bytes of workspace for a segmented scan of up to `count` elements that are joined as values of type T (the accumulator), which are enough
+// for a segmented reduction of an array of one dimension too. Zeroed as a whole once, before its first use; then valid for any number of
+// such operations of up to that many elements, one at a time. After a launch that was aborted, zero it again.
 template <class T>
 std::size_t segmented_scan_workspace_bytes(std::int64_t count) {
   return detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_segmented_workspace<T>(count, parts); });
@@ -264,8 +286,7 @@ template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, cl
 void segmented_inclusive_scan(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,
                               workspace_view const& workspace, Operation const& operation = {}) {
   using T = accumulator_t<Operation, typename View::element_type>;
-  detail::segmented_scan_on_device<Direction, detail::segmented_result::inclusive>(backend, "segmented_inclusive_scan", in, segments, out,
-                                                                                   T{}, workspace, operation);
+  detail::segmented_scan_on_device<Direction, false>(backend, "segmented_inclusive_scan", in, segments, out, T{}, workspace, operation);
 }
 
 // Each segment's exclusive scan from `initial`.
@@ -274,8 +295,8 @@ template <determinism Level = gpu_to_gpu, scan_direction Direction = forward, cl
 void segmented_exclusive_scan(cuda_backend const& backend, Source const& in, Segments const& segments, View const& out,
                               cuda::std::type_identity_t<accumulator_t<Operation, typename View::element_type>> const& initial,
                               workspace_view const& workspace, Operation const& operation = {}) {
-  detail::segmented_scan_on_device<Direction, detail::segmented_result::exclusive>(backend, "segmented_exclusive_scan", in, segments, out,
-                                                                                   initial, workspace, operation);
+  detail::segmented_scan_on_device<Direction, true>(backend, "segmented_exclusive_scan", in, segments, out, initial, workspace,
+                                                       operation);
 }
 
 // Bytes of workspace for a segmented reduction of up to `count` rows of `columns` elements that are joined as values of type T. Zeroed as a
@@ -283,7 +304,9 @@ void segmented_exclusive_scan(cuda_backend const& backend, Source const& in, Seg
 // aborted, zero it again.
 template <class T>
 std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t columns = 1) {
-  if (columns <= 1) return segmented_scan_workspace_bytes<T>(count);
+  if (columns <= 1) {
+    return detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_segment_reduce_workspace<T>(count, parts); });
+  }
   return detail::workspace_bytes(
       [&](detail::workspace_parts& parts) { return detail::take_row_reduction_workspace<T>(count, columns, parts); });
 }

@@ -29,12 +29,11 @@ struct window_plan {
   using shape = segmented_shape<T>;
   using u16 = cuda::std::uint16_t;
   cuda::std::int64_t first;         // position of the window
-  cuda::std::int64_t before;        // segments that begin before it, where they are counted
   cuda::std::int64_t start;         // position where the first chunk's segment starts
   cuda::std::int64_t chunk_number;  // of the first chunk in its segment
   int units;                        // 0 where no chunk begins, -1 where there are no more windows
   u16 begin, size;                  // of the chunks: position in the window of the first one's first element, elements
-  u16 last_chunk, flags;            // place of the last one; of it: has the full length, ends its segment
+  u16 last_chunk, last_is_whole;    // place of the last one, and whether it has the full length
   unsigned even;                    // bit 2 u: the unit has its full length, and segments begin at its shares' first places only
   u16 unit[shape::most_units + 1];  // place where the unit's pieces of chunks begin, and the number of the first of them in its chunk
 
@@ -42,8 +41,6 @@ struct window_plan {
   __device__ __forceinline__ int begin_of(int u) const { return unit[u] & ((1 << number_at) - 1); }  // the one before ends there
   __device__ __forceinline__ int number_of(int u) const { return unit[u] >> number_at; }
   __device__ __forceinline__ bool is_even(int u) const { return (even >> (2 * u) & 1u) != 0; }
-  __device__ __forceinline__ bool last_is_whole() const { return (flags & 1) != 0; }
-  __device__ __forceinline__ bool ends() const { return (flags & 2) != 0; }
 };
 
 // Where segments begin in a window.
@@ -263,10 +260,9 @@ __global__ __launch_bounds__(mark_threads, 4) void plan_segments_kernel(__grid_c
   }
   if (lane == 0) {
     plan.first = first;
-    plan.before = windows_type::counts ? marks.segments[warp] : 0;
     plan.start = start;
     plan.chunk_number = chunk_number;
-    plan.units = plan.begin = plan.size = plan.last_chunk = plan.flags = 0;
+    plan.units = plan.begin = plan.size = plan.last_chunk = plan.last_is_whole = 0;
     plan.even = 0;
   }
   if (begin < window && last_chunk >= 0) {
@@ -275,7 +271,6 @@ __global__ __launch_bounds__(mark_threads, 4) void plan_segments_kernel(__grid_c
     int stop = min(last_chunk + window, next_head);
     if (first + stop >= end) stop = static_cast<int>(end - first);
     int const size = stop - begin;
-    bool const ends = first + stop == end || stop == next_head;
     // A lane has a unit: from the first place at or behind its first one where a segment, or a unit of a chunk, begins.
     int const at = begin + lane * unit;
     int const head = search.first_from(heads, at), chunk = lane > 0 ? max(begin, search.last_before(heads, at)) : begin;
@@ -293,7 +288,7 @@ __global__ __launch_bounds__(mark_threads, 4) void plan_segments_kernel(__grid_c
       plan.begin = static_cast<cuda::std::uint16_t>(begin);
       plan.size = static_cast<cuda::std::uint16_t>(size);
       plan.last_chunk = static_cast<cuda::std::uint16_t>(last_chunk - begin);
-      plan.flags = static_cast<cuda::std::uint16_t>((stop - last_chunk == window ? 1 : 0) | (ends ? 2 : 0));
+      plan.last_is_whole = stop - last_chunk == window ? 1 : 0;
       plan.even = all_even;
     }
   }

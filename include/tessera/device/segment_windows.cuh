@@ -28,7 +28,6 @@ template <int Window>
 struct block_marks {
   static constexpr int window = Window, windows = mark_warps, words = Window / 32, positions = (windows + 1) * Window;
   unsigned heads[(windows + 1) * words];        // 32 positions each, least first
-  cuda::std::int64_t segments[windows];         // that begin before a window, where the descriptor counts them
   cuda::std::int64_t last_of_warp[mark_warps];  // head, while blocks look back
   cuda::std::int64_t start;                     // of the segment that the first position belongs to, if it does not start there
 };
@@ -36,12 +35,11 @@ struct block_marks {
 // What a descriptor offers:
 //
 //   looks_back     whether where a segment starts is found by looking back for its head; else by itself
-//   counts         whether it counts segments
 //   end            positions from here on belong to no segment
 //   mark           marks the windows from position `first` on; called by the block, which synchronises afterwards
-//   for_each_end   use(segment, element) for each segment whose last element is one of first .. last - 1, forward; ends_from(element) has
-//                  a bit for each of 32 elements where one ends, `before` segments begin before `first`, or more; called by a warp
 //   begin, finish, segment_of, size_is_zero   the elements that belong to segments, the segment of one, whether a segment is empty; forward
+//
+// Those by offsets and by length: offset(k), where segment k begins.
 
 // How blocks look back for the last head in front of them.
 struct head_lookback {
@@ -63,7 +61,7 @@ struct segment_windows;
 template <class I>
 struct segment_windows<segments_at<I>> {
   using i64 = cuda::std::int64_t;
-  static constexpr bool looks_back = false, counts = true;
+  static constexpr bool looks_back = false;
   segments_at<I> const& segments;
   i64 n;
 
@@ -83,7 +81,7 @@ struct segment_windows<segments_at<I>> {
   template <scan_direction Direction, class Marks>
   __device__ __forceinline__ void mark(Marks& marks, i64 first, head_lookback const&) const {
     i64 const m = segments.count();
-    constexpr int window = Marks::window, end_of_marks = Marks::positions;
+    constexpr int end_of_marks = Marks::positions;
     for (int i = static_cast<int>(threadIdx.x); i < end_of_marks / 32; i += mark_threads) marks.heads[i] = 0;
     i64 const passed = boundaries_before<Direction>(first);
     // Counted from `first`; far off ones lie just in front of it or at the end.
@@ -96,21 +94,15 @@ struct segment_windows<segments_at<I>> {
     constexpr int at_once = 4;  // boundaries of a thread
     bool more = true;
     for (i64 k = passed + static_cast<int>(threadIdx.x); more; k += at_once * mark_threads) {
-      int at[at_once], before[at_once];
+      int at[at_once];
 #pragma unroll
-      for (int j = 0; j < at_once; ++j) {
-        i64 const mine = k + j * mark_threads;
-        at[j] = place_of(mine);
-        before[j] = mine > 0 ? place_of(mine - 1) : -1;
-      }
+      for (int j = 0; j < at_once; ++j) at[j] = place_of(k + j * mark_threads);
 #pragma unroll
       for (int j = 0; j < at_once; ++j) {
         i64 const mine = k + j * mark_threads;
         // Boundaries can be clipped onto each other, and what begins there may be empty: then a later one lies at the same place, or
         // there is nothing. Offsets that do not ascend can lie in front.
         if (mine < m && at[j] >= 0 && at[j] < end_of_all) atomicOr(&marks.heads[at[j] / 32], 1u << (at[j] % 32));
-        // Windows that begin behind the boundary before, up to this one.
-        for (int w = (before[j] + window) / window; w < Marks::windows && w * window <= at[j]; ++w) marks.segments[w] = mine;
       }
       more = __syncthreads_or(at[at_once - 1] < end_of_marks ? 1 : 0) != 0;
     }
@@ -131,29 +123,6 @@ struct segment_windows<segments_at<I>> {
     }
     return low - 1;
   }
-  template <class EndsFrom, class Use>
-  __device__ __forceinline__ void for_each_end(i64 first, i64 last, i64 before, int lane, EndsFrom const&, Use const& use) const {
-    constexpr int at_once = 4;
-    i64 const m = segments.count();
-    bool more = true;
-    for (i64 k = (before > 0 ? before - 1 : 0) + lane; more; k += at_once * 32) {
-      i64 from[at_once], to[at_once];
-#pragma unroll
-      for (int j = 0; j < at_once; ++j) {
-        from[j] = to[j] = last + 1;
-        if (k + j * 32 < m) {
-          from[j] = offset(k + j * 32);
-          to[j] = offset(k + j * 32 + 1);
-        }
-      }
-#pragma unroll
-      for (int j = 0; j < at_once; ++j) {
-        if (to[j] > from[j] && to[j] > first && to[j] <= last) use(k + j * 32, to[j] - 1);
-      }
-      more = !__any_sync(full_warp, to[at_once - 1] > last);
-    }
-  }
-
  private:
   // How many boundaries lie before a position; called by the block, synchronises.
   template <scan_direction Direction>
@@ -174,10 +143,11 @@ struct segment_windows<segments_at<I>> {
 template <>
 struct segment_windows<segments_of_length> {
   using i64 = cuda::std::int64_t;
-  static constexpr bool looks_back = false, counts = false;
+  static constexpr bool looks_back = false;
   segments_of_length const& segments;
   i64 n;
 
+  __device__ __forceinline__ i64 offset(i64 k) const { return k * segments.length; }
   template <scan_direction Direction>
   __device__ __forceinline__ i64 end() const {
     return n;
@@ -197,10 +167,6 @@ struct segment_windows<segments_of_length> {
   __device__ __forceinline__ i64 finish() const { return n; }
   __device__ __forceinline__ bool size_is_zero(i64) const { return segments.length == 0; }
   __device__ __forceinline__ i64 segment_of(i64 element) const { return element / segments.length; }
-  template <class EndsFrom, class Use>
-  __device__ __forceinline__ void for_each_end(i64 first, i64 last, i64, int lane, EndsFrom const&, Use const& use) const {
-    for (i64 k = first / segments.length + lane; (k + 1) * segments.length <= last; k += 32) use(k, (k + 1) * segments.length - 1);
-  }
 };
 
 // a != b; of floating-point values by their bits, so that a compiler that flushes subnormals takes none for 0.
@@ -233,7 +199,7 @@ __device__ __forceinline__ int place_of_bit(unsigned bits, int n) {
 template <class Derived, class E>
 struct windows_by_element {
   using i64 = cuda::std::int64_t;
-  static constexpr bool looks_back = true, counts = false;
+  static constexpr bool looks_back = true;
 
   template <scan_direction Direction>
   __device__ __forceinline__ i64 end() const {
@@ -376,61 +342,6 @@ struct segment_windows<segments_by_key<K>> : windows_by_element<segment_windows<
     return at == n || cuda::std::int64_t{index64(segments.keys(at))} != k;
   }
   __device__ __forceinline__ cuda::std::int64_t segment_of(cuda::std::int64_t element) const { return index64(segments.keys(element)); }
-  template <class EndsFrom, class Use>
-  __device__ __forceinline__ void for_each_end(cuda::std::int64_t first, cuda::std::int64_t last, cuda::std::int64_t, int lane,
-                                               EndsFrom const& ends_from, Use const& use) const {
-    constexpr int a_lane = 4, places = 32 * a_lane;  // words and places of a lane
-    for (cuda::std::int64_t begin = first; begin < last; begin += 32 * places) {
-      unsigned ends[a_lane];
-      int own = 0;
-#pragma unroll
-      for (int j = 0; j < a_lane; ++j) {
-        cuda::std::int64_t const element = begin + lane * places + j * 32;
-        ends[j] = element < last ? ends_from(element) : 0u;
-        own += __popc(ends[j]);
-      }
-      int up_to = own;  // ends of the lane and the lanes before it
-      for (int d = 1; d < 32; d *= 2) {
-        int const before = __shfl_up_sync(full_warp, up_to, static_cast<unsigned>(d));
-        if (lane >= d) up_to += before;
-      }
-      int const all = __shfl_sync(full_warp, up_to, 31);
-      // The ends go round the lanes, so that all lanes have as many.
-      constexpr int at_once = 2;
-      for (int done = 0; done < all; done += 32 * at_once) {
-        cuda::std::int64_t element[at_once], key[at_once];
-#pragma unroll
-        for (int j = 0; j < at_once; ++j) {
-          int const number = done + j * 32 + lane;
-          int owner = 0;  // lanes that have fewer up to them
-#pragma unroll
-          for (int d = 16; d > 0; d /= 2) {
-            int const there = __shfl_sync(full_warp, up_to, owner + d - 1);
-            if (there <= number) owner += d;
-          }
-          int nth = number - __shfl_sync(full_warp, up_to - own, owner), word = 0;
-          unsigned bits = 0;
-          bool found = false;
-#pragma unroll
-          for (int w = 0; w < a_lane; ++w) {
-            unsigned const of_owner = __shfl_sync(full_warp, ends[w], owner);
-            int const ends_there = __popc(of_owner);
-            if (found) continue;
-            bits = of_owner;
-            word = w;
-            found = nth < ends_there;
-            if (!found) nth -= ends_there;
-          }
-          element[j] = begin + owner * places + word * 32 + place_of_bit(bits, nth);
-          key[j] = number < all ? cuda::std::int64_t{index64(segments.keys(element[j]))} : -1;
-        }
-#pragma unroll
-        for (int j = 0; j < at_once; ++j) {
-          if (key[j] >= 0 && key[j] < segments.number) use(key[j], element[j]);
-        }
-      }
-    }
-  }
 };
 
 }  // namespace tessera::inline v0_1::detail

@@ -1,4 +1,4 @@
-// The kernel of segmented scans and reductions.
+// The kernel of segmented scans.
 //
 // Segments are cut into chunks of `window` elements, counted from each segment's own start, so that nodes of D never cross a cut. A window
 // of positions stands for the chunks that begin in it: some short segments, or one chunk of a long one. The same cut again, at an eighth of
@@ -33,25 +33,20 @@
 
 namespace tessera::inline v0_1::detail {
 
-enum class segmented_result { inclusive, exclusive, reduced };
-
-template <scan_direction Direction, segmented_result Result, class S, class Segments, class Out, class T, class Operation>
+template <scan_direction Direction, bool Exclusive, class S, class Out, class T, class Operation>
 struct segmented_arguments {
   static constexpr scan_direction direction = Direction;
-  static constexpr segmented_result result = Result;
+  static constexpr bool exclusive = Exclusive;
   using source_type = S;
-  using segments_type = Segments;
   using value_type = T;
   using output_type = Out;
   using operation_type = Operation;
 
   S in;
-  Segments segments;
   Out out;
   cuda::std::int64_t count;
   int places;  // of elements in shared memory
   bool in_contiguous, out_contiguous;
-  bool has_initial;
   T initial;
   Operation operation;
   lookback_header* header;
@@ -64,12 +59,11 @@ template <class S, class T>
 inline constexpr bool is_array_of = cuda::std::is_same_v<S, view<T const, 1>> && (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) &&
                                     alignof(T) == sizeof(T);
 
-// The block, of a scan or a reduction.
-template <class T, bool Scans>
+// The block.
+template <class T>
 struct segmented_ring : segmented_shape<T> {
   using base = segmented_shape<T>;
-  // Warps; what scans write, reductions do not.
-  static constexpr int planners = 2, loaders = Scans ? 3 : 4, scanners = 12, gatherers = Scans ? 2 : 3, writers = Scans ? 10 : 8;
+  static constexpr int planners = 2, loaders = 3, scanners = 12, gatherers = 2, writers = 10;  // warps
   static constexpr int threads = 32 * (1 + planners + 1 + loaders + scanners + 1 + gatherers + writers);
   static constexpr int stages = 12;
   // A unit's elements lie together, those behind 32 others one further: shares that lanes walk beside each other meet no bank twice.
@@ -86,14 +80,12 @@ struct segmented_block {
   using T = typename Arguments::value_type;
   using Operation = typename Arguments::operation_type;
   using plan_type = planned_window<T>;
-  using windows_type = segment_windows<typename Arguments::segments_type>;
   using element_type = typename Arguments::output_type::element_type;
   using i64 = cuda::std::int64_t;
   using u32 = cuda::std::uint32_t;
   static constexpr scan_direction direction = Arguments::direction;
-  static constexpr bool scans = Arguments::result != segmented_result::reduced,
-                        exclusive = Arguments::result == segmented_result::exclusive;
-  using shape = segmented_ring<T, scans>;
+  static constexpr bool exclusive = Arguments::exclusive;
+  using shape = segmented_ring<T>;
   static constexpr int window = shape::window, unit = shape::unit, share = shape::share, most_units = shape::most_units;
   static constexpr int most_listed = 96;  // pieces of a unit that are scanned one a lane
 
@@ -327,8 +319,8 @@ struct segmented_block {
   template <bool Rounds, int Size>
   __device__ __forceinline__ void add_front(T (&held)[Size], T& last, int number, piece_nodes<Rounds>& nodes) const {
     constexpr bool padded = has_identity<Operation, T>;
-    // A loop is less code to fetch, but has to move the nodes of an earlier round; without prefixes a step is too short for one.
-#pragma unroll(scans && !Rounds ? 1 : 5)
+    // A loop is less code to fetch, but has to move the nodes of an earlier round.
+#pragma unroll(Rounds ? 5 : 1)
     for (int b = 0; b < 5; ++b) {
       bool const behind = (number >> b & 1) != 0;
       T const own = last;
@@ -339,10 +331,8 @@ struct segmented_block {
         }
         if (padded || behind) {
           last = a.operation(node, last);
-          if constexpr (scans) {
 #pragma unroll
-            for (int i = 0; i < Size; ++i) held[i] = a.operation(node, held[i]);
-          }
+          for (int i = 0; i < Size; ++i) held[i] = a.operation(node, held[i]);
         }
       }
       nodes.turn(own);
@@ -376,17 +366,10 @@ struct segmented_block {
 #pragma unroll
     for (int i = 0; i < share; ++i) held[i] = value[i];
     piece_nodes<false> nodes;
-    T last;
-    if constexpr (scans) {
-      last = scan_elements(held, share);
-      add_front(held, last, number, nodes);
+    T last = scan_elements(held, share);
+    add_front(held, last, number, nodes);
 #pragma unroll
-      for (int i = 0; i < share; ++i) value[i] = held[i];
-    } else {
-      last = join_values(held, a.operation);
-      add_front(held, last, number, nodes);
-      value[share - 1] = last;
-    }
+    for (int i = 0; i < share; ++i) value[i] = held[i];
     if (lane == 31) s.unit_node[node_at] = last;
   }
 
@@ -521,13 +504,9 @@ struct segmented_block {
       add_front(held, last, piece.number, nodes);
     }
     listed_piece const piece(list, k, pieces, unit_place);
-    if constexpr (scans) {
 #pragma unroll
-      for (int i = 0; i < share; ++i) {
-        if (i < piece.size) values[piece[i]] = held[i];
-      }
-    } else if (piece.size > 0) {
-      values[unit_place + shape::at(piece.place + piece.size - 1)] = last;  // where a segment ends, if one does
+    for (int i = 0; i < share; ++i) {
+      if (i < piece.size) values[piece[i]] = held[i];
     }
     if (k + 1 == pieces) s.unit_node[node_at] = last;
   }
@@ -595,7 +574,7 @@ struct segmented_block {
     }
     if (number != 0) {
 #pragma unroll 1
-      for (int i = scans ? begin : first_end - 1; i < first_end; ++i) {
+      for (int i = begin; i < first_end; ++i) {
         T prefix = value[shape::at(i - from)];
 #pragma unroll
         for (int b = 0; b < 5; ++b) {
@@ -615,7 +594,7 @@ struct segmented_block {
       s.scanned[stage].wait(at.lap());
       plan_type const& plan = s.plan[stage];
       bool const ended = plan.units < 0;
-      if (!ended && plan.last_is_whole()) {
+      if (!ended && plan.last_is_whole != 0) {
         int const u = plan.last_chunk / unit + lane % 8;
         T const node = join_lanes<8>(T(s.unit_node[stage * most_units + u]), lane % 8, a.operation, [](int, T const&) {});
         if (lane == 0) {
@@ -635,7 +614,6 @@ struct segmented_block {
   // ---- gatherers
 
   __device__ __forceinline__ void gather_chunks(u32 run, int gatherer) const {
-    constexpr i64 radix = 1 << lookback_radix_bits;
     for (ring at;; at.next()) {
       int const stage = at.stage();
       s.published[stage].wait(at.lap());
@@ -643,10 +621,8 @@ struct segmented_block {
       bool const ended = plan.units < 0;
       if (at.is_turn_of(gatherer, shape::gatherers)) {
         int number = 0;
-        bool const whole = plan.last_chunk == 0 && plan.last_is_whole();  // one chunk, which may complete a node of the level above
-        // A reduction needs what lies in front where a segment ends.
-        bool const needed = scans || plan.last_chunk != 0 || plan.ends() || (whole && plan.chunk_number % radix == radix - 1);
-        if (plan.units > 0 && plan.chunk_number > 0 && needed) {
+        bool const whole = plan.last_chunk == 0 && plan.last_is_whole != 0;  // one chunk, which may complete a node of the level above
+        if (plan.units > 0 && plan.chunk_number > 0) {
           number = a.nodes.template gather<100>(run, plan.start / window, plan.chunk_number, s.chunk_node[stage], a.operation,
                                                 s.in_front.data() + stage * most_nodes_in_front, whole);
         }
@@ -660,7 +636,7 @@ struct segmented_block {
   // ---- writers
 
   __device__ __forceinline__ void write_windows(int writer) const {
-    int u = writer;  // units of windows go round the writers; of a reduction, whole windows
+    int u = writer;  // units of windows go round the writers
     for (ring at;; at.next()) {
       int const stage = at.stage();
       s.gathered[stage].wait(at.lap());
@@ -670,20 +646,16 @@ struct segmented_block {
         if (writer == 0 && lane == 0) a.header->leave(gridDim.x, static_cast<u32>(a.plans.windows) + gridDim.x);
         return;
       }
-      if constexpr (scans) {
-        for (; u < plan.units; u += shape::writers) {
-          int const from = plan.begin_of(u), to = plan.begin_of(u + 1), first_end = s.first_end[stage][u];
-          if (from >= to) continue;
-          // What lies in front is added to the first segment only.
-          bool const has = has_front(stage, plan, u);
+      for (; u < plan.units; u += shape::writers) {
+        int const from = plan.begin_of(u), to = plan.begin_of(u + 1), first_end = s.first_end[stage][u];
+        if (from >= to) continue;
+        // What lies in front is added to the first segment only.
+        bool const has = has_front(stage, plan, u);
 #pragma unroll 1
-          for (int part = 0; part < (has && first_end < to ? 2 : 1); ++part)
-            write_places(stage, plan, u, part == 0 ? from : first_end, part == 0 && has ? first_end : to, has && part == 0);
-        }
-        u -= plan.units;
-      } else {
-        if (at.is_turn_of(writer, shape::writers) && plan.units > 0) write_sums(stage, plan);
+        for (int part = 0; part < (has && first_end < to ? 2 : 1); ++part)
+          write_places(stage, plan, u, part == 0 ? from : first_end, part == 0 && has ? first_end : to, has && part == 0);
       }
+      u -= plan.units;
       s.empty[stage].arrive();
     }
   }
@@ -776,28 +748,6 @@ struct segmented_block {
         put(row_step<1> * a.out.mapping().byte_stride(0));
       }
     }
-  }
-
-  __device__ __forceinline__ void write_sums(int stage, plan_type const& plan) const {
-    T const* const value = stage_values(stage);
-    i64 const first = plan.first + plan.begin;
-    auto const ends_from = [&](i64 element) {
-      int const place = static_cast<int>(element - first), left = plan.size - place;
-      unsigned const ends = plan.heads_from(place + 1);  // a segment ends in front of a head
-      if (left > 32) return ends;
-      unsigned const last = 1u << (left - 1);
-      return (ends & (last - 1u)) | (plan.ends() ? last : 0u);
-    };
-    windows_type const segments{a.segments, a.count};
-    segments.for_each_end(first, first + plan.size, plan.before, lane, ends_from, [&](i64 segment, i64 element) {
-      int const place = static_cast<int>(element - first);
-      int u = place / unit;
-      if (place < plan.begin_of(u)) --u;
-      T sum = value[shape::unit_at(u, plan.begin_of(u)) + shape::at(place - plan.begin_of(u))];
-      if (place < s.first_end[stage][u]) for_each_in_front(stage, plan, u, [&](T const& node) { sum = a.operation(node, sum); });
-      if (a.has_initial) sum = a.operation(a.initial, sum);
-      a.out(segment) = conversion<element_type, T>::of(canonical(sum));
-    });
   }
 
   __device__ __forceinline__ void run() const {
