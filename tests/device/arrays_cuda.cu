@@ -188,13 +188,39 @@ TEST(arrays_segmented, more_windows_than_stages_NotSanitized) {
   EXPECT_EQ(bits(in.values()), bits(expected));
 }
 
+// Three numbers, composed like affine functions: as wide as no type of the language.
+struct wide {
+  std::uint32_t a, b, c;
+  friend bool operator==(wide const&, wide const&) = default;
+};
+struct compose_wide {
+  TESSERA_TILE wide operator()(wide const& x, wide const& y) const { return {x.a * y.a, x.b * y.a + y.b, x.c * y.b + y.c}; }
+};
+std::vector<wide> wide_values(std::size_t count) {
+  integers random(83);
+  std::vector<wide> values(count);
+  for (wide& value : values)
+    value = {static_cast<std::uint32_t>(random.next()), static_cast<std::uint32_t>(random.next()),
+             static_cast<std::uint32_t>(random.next())};
+  return values;
+}
+template <class T>
+bool same(std::vector<T> const& a, std::vector<T> const& b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return bits(a) == bits(b);
+  } else {
+    return a == b;
+  }
+}
+
 // Segments of more chunks than a node of the level above has, with all that may come between; which the warps take one window each, and
 // several. `Chunk` is the length of a chunk.
 template <class T, class Operation>
-void check_reductions_of_many_chunks(std::int64_t chunk, std::int64_t n, Operation const& operation) {
+void check_reductions_of_many_chunks(std::int64_t chunk, std::vector<T> const& values, Operation const& operation) {
   cuda_place<128> const place;
   host_backend<> const host;
-  auto const values = rounding_values<T>(static_cast<std::size_t>(n), 73);
+  auto const n = static_cast<std::int64_t>(values.size());
+  T const untouched = values[0];
   std::vector<std::int64_t> offsets{3};
   integers random(79);
   auto const add = [&](std::int64_t length) { offsets.push_back(std::min(offsets.back() + length, n - 5)); };
@@ -210,7 +236,7 @@ void check_reductions_of_many_chunks(std::int64_t chunk, std::int64_t n, Operati
   for (std::int64_t k = 0; k < segments; ++k)
     std::fill(keys.begin() + offsets[static_cast<std::size_t>(k)], keys.end(), static_cast<std::int32_t>(k));
   std::fill(keys.begin() + offsets.back(), keys.end(), static_cast<std::int32_t>(segments));
-  std::vector<T> expected(static_cast<std::size_t>(segments), T(7)), of_all(1);
+  std::vector<T> expected(static_cast<std::size_t>(segments), untouched), of_all(1);
   segmented_reduce(host, make_view(values.data(), {n}), segments_at(make_view(offsets.data(), {segments + 1})),
                    make_view(expected.data(), {segments}), operation);
   segmented_reduce(host, make_view(values.data(), {n}), segments_of_length(n, 1), make_view(of_all.data(), {1}), operation);
@@ -221,22 +247,23 @@ void check_reductions_of_many_chunks(std::int64_t chunk, std::int64_t n, Operati
   EXPECT_LE(segmented_reduce_workspace_bytes<T>(n), segmented_scan_workspace_bytes<T>(n));
   auto const there = make_view(static_cast<T const*>(in.data()), {n});
   auto const expect_sums = [&](auto const& lists, std::vector<T> const& sums, char const* what) {
-    auto const out = place.array(std::vector<T>(sums.size(), T(7)));
+    auto const out = place.array(std::vector<T>(sums.size(), untouched));
     segmented_reduce(place.backend, there, lists, make_view(out.data(), {sums.size()}), workspace, operation);
     place.wait();
-    EXPECT_EQ(bits(out.values()), bits(sums)) << what << ", " << n;
+    EXPECT_TRUE(same(out.values(), sums)) << what << ", " << n;
   };
   expect_sums(segments_at(make_view(static_cast<std::int64_t const*>(starts.data()), {segments + 1})), expected, "by offsets");
   expect_sums(segments_by_key(make_view(static_cast<std::int32_t const*>(keys_there.data()), {n}), segments), expected, "by keys");
   expect_sums(segments_of_length(n, 1), of_all, "one");
 }
 TEST(arrays_segmented, reductions_of_many_chunks) {
-  check_reductions_of_many_chunks<float>(1024, 1'200'000, plus{});
-  check_reductions_of_many_chunks<float>(1024, 1'200'000, twice_the_left{});
-  check_reductions_of_many_chunks<double>(512, 700'001, plus{});
+  check_reductions_of_many_chunks(1024, rounding_values<float>(1'200'000, 73), plus{});
+  check_reductions_of_many_chunks(1024, rounding_values<float>(1'200'000, 73), twice_the_left{});
+  check_reductions_of_many_chunks(512, rounding_values<double>(700'001, 73), plus{});
+  check_reductions_of_many_chunks(256, wide_values(350'001), compose_wide{});
 }
 TEST(arrays_segmented, reductions_of_many_chunks_by_several_windows_NotSanitized) {
-  check_reductions_of_many_chunks<float>(1024, 40'000'000, plus{});
+  check_reductions_of_many_chunks(1024, rounding_values<float>(40'000'000, 73), plus{});
 }
 
 // Rows are summed with the help of numbers that could be taken for words of a run, where a longer array's nodes lie.
@@ -284,8 +311,12 @@ void expect_reductions_by_kernels(cuda_place<128> const& place, Operation const&
       place.wait();
       EXPECT_EQ(bits(out.values()[0]), expected) << what << ", " << n;
     };
-    if (n <= 128 * 512) expect_reduced([&] { detail::launch_short_reduce<64, 2, 4>(place.backend, "reduce", sum); }, "short, 64 x 2");
-    expect_reduced([&] { detail::launch_short_reduce<512, 8, 8>(place.backend, "reduce", sum); }, "short, 512 x 8");
+    if (n <= 128 * 512) {
+      expect_reduced([&] { EXPECT_TRUE((detail::launch_short_reduce<64, 2, 4>(place.backend, "reduce", sum))); }, "short, 64 x 2");
+    } else {
+      EXPECT_FALSE((detail::launch_short_reduce<64, 2, 4>(place.backend, "reduce", sum))) << "more tiles than a warp collects";
+    }
+    expect_reduced([&] { EXPECT_TRUE((detail::launch_short_reduce<512, 8, 8>(place.backend, "reduce", sum))); }, "short, 512 x 8");
     expect_reduced([&] { detail::launch_long_reduce<32, 1, 1, 8>(place.backend, "reduce", sum); }, "32 x 1");
     expect_reduced([&] { detail::launch_long_reduce<32, 1, 2, 1>(place.backend, "reduce", sum); }, "32 x 1, two tiles");
     expect_reduced([&] { detail::launch_long_reduce<64, 32, 2, 1>(place.backend, "reduce", sum); }, "64 x 32");
@@ -323,6 +354,38 @@ TEST(arrays_tuning, every_block_and_tile_has_the_same_bits) {
     for (float const value : values) doubling.push(value);
     expect_reductions_by_kernels(place, twice_the_left{}, source, n, bits(doubling.collapse()), workspace);
   }
+}
+
+// Where the kernels of a reduction, and the runs that are collected, change; by elements of few bytes at other sizes than by others.
+template <class E>
+void check_reductions_of_all_lengths() {
+  using T = std::conditional_t<std::is_integral_v<E>, std::int32_t, accumulator_t<plus, E>>;
+  cuda_place<128> const place;
+  constexpr std::size_t most = (std::size_t{1} << 22) + 1;
+  std::vector<E> values;
+  if constexpr (std::is_integral_v<E>) {
+    integers random(89);
+    for (std::size_t i = 0; i < most; ++i) values.push_back(static_cast<E>(random.next()));
+  } else {
+    values = rounding_elements<E>(most, 89);
+  }
+  auto const in = place.array(values);
+  zeroed_memory const workspace(reduce_workspace_bytes<T>());
+  for (std::size_t const n : {std::size_t{1} << 18, std::size_t{1} << 19, (std::size_t{1} << 20) - 1, std::size_t{1} << 20,
+                              (std::size_t{1} << 20) + 1, std::size_t{3} << 19, (std::size_t{1} << 21) + 1, std::size_t{3} << 20, most}) {
+    std::vector<T> sum(1);
+    reduce(host_backend<>{}, make_view(static_cast<E const*>(values.data()), {n}), sum.data());
+    auto const out = place.array(std::vector<T>(1));
+    reduce(place.backend, make_view(static_cast<E const*>(in.data()), {n}), out.data(), workspace);
+    place.wait();
+    EXPECT_TRUE(same(out.values(), sum)) << n << " elements of " << sizeof(E) << " bytes";
+  }
+}
+TEST(arrays_tuning, reductions_of_all_lengths) {
+  check_reductions_of_all_lengths<std::int8_t>();
+  check_reductions_of_all_lengths<__half>();
+  check_reductions_of_all_lengths<float>();
+  check_reductions_of_all_lengths<double>();
 }
 
 // --- Arrays at any address

@@ -26,12 +26,14 @@ namespace detail {
 // Speed choices; no bit depends on them.
 inline constexpr std::int64_t most_reduce_runs = 4096;
 
-// A run a tile, at most 32 `Collected` of them.
+// A run a tile. One warp collects them, 32 `Collected` at most; false, and nothing is launched, where there are more.
 template <int Threads, int Rows, int Collected, class Arguments>
-void launch_short_reduce(cuda_backend const& backend, char const* call, Arguments const& arguments) {
+bool launch_short_reduce(cuda_backend const& backend, char const* call, Arguments const& arguments) {
   constexpr std::int64_t tile = std::int64_t{Threads} * Rows * Arguments::width;
-  launch_kernel(backend, call, &reduce_short_kernel<Threads, Rows, Collected, Arguments>, ceil_div(arguments.count, tile), Threads + 32, 0,
-                arguments);
+  std::int64_t const tiles = ceil_div(arguments.count, tile);
+  if (tiles > 32 * Collected) return false;
+  launch_kernel(backend, call, &reduce_short_kernel<Threads, Rows, Collected, Arguments>, tiles, Threads + 32, 0, arguments);
+  return true;
 }
 
 template <int Threads, int Rows, int Tiles, int Collected, class Arguments>
@@ -72,18 +74,14 @@ void reduce_on_device(cuda_backend const& backend, char const* call, Source cons
   if (count == 0) return;
   auto const taken = take_workspace(call, workspace, take_reduce_workspace<T>);
   bool const contiguous = is_contiguous(in);
-  reduce_arguments<In, T, Operation, Finish, Out> arguments{
-      in, count, contiguous, aligned_tiles<forward>(in, count, contiguous, 1), operation, finish, out, taken.header, taken.words, 1};
+  std::int64_t const aligned = aligned_tiles<forward>(in, count, contiguous, 1);  // of one element
+  reduce_arguments<In, T, Operation, Finish, Out> arguments{in,     count, contiguous,   aligned,     operation,
+                                                            finish, out,   taken.header, taken.words, 1};
   constexpr int width = decltype(arguments)::width;
   constexpr int several = width <= 4 ? 8 : (width == 8 ? 4 : 2);
-  std::int64_t const bytes = count * (16 / width);
-  if (bytes <= (1 << 22)) {
-    launch_short_reduce<256, several, 4>(backend, call, arguments);
-  } else if (bytes <= (1 << 23)) {
-    launch_short_reduce<256, several, 8>(backend, call, arguments);
-  } else {
-    launch_long_reduce<512, several, sizeof(T) <= 16 ? 8 : 2, 8>(backend, call, arguments);
-  }
+  if (launch_short_reduce<256, several, 4>(backend, call, arguments)) return;
+  if (launch_short_reduce<256, several, 8>(backend, call, arguments)) return;
+  launch_long_reduce<512, several, sizeof(T) <= 16 ? 8 : 2, 8>(backend, call, arguments);
 }
 
 template <class Order, class Source>

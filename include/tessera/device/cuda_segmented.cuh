@@ -1,6 +1,7 @@
 // Scans and reductions of segments on the device: each segment by its own D, as if it were an array alone.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -142,14 +143,14 @@ void reduce_segments_on_device(cuda_backend const& backend, char const* call, So
   if (count == 0 || segments.count() == 0) return;
   std::int64_t const windows = ceil_div(count, segment_chunk<T>);
   // Few blocks for each that can run, so that a warp seldom has to find its first segment; many enough that no multiprocessor waits.
-  std::int64_t const at_once = std::int64_t{8} * segment_reduce_warps * device_attribute(call, cudaDevAttrMultiProcessorCount);
+  std::int64_t const at_once = std::int64_t{8} * segment_reduce_warps<T> * device_attribute(call, cudaDevAttrMultiProcessorCount);
   std::int64_t const of_warp = std::clamp<std::int64_t>(windows / at_once, 1, most_windows_of_warp);
   lookback<T> const nodes{taken.words, make_lookback_layout(windows)};
   using Arguments = segment_reduce_arguments<In, Segments, Out, T, Operation>;
   Arguments const arguments{in,        segments,     out,   count,   is_contiguous(in),        has_initial, initial,
                             operation, taken.header, nodes, windows, static_cast<int>(of_warp)};
-  launch_kernel(backend, call, &segment_reduce_kernel<Arguments>, ceil_div(windows, of_warp * segment_reduce_warps),
-                32 * segment_reduce_warps, 0, arguments);
+  constexpr int warps = segment_reduce_warps<T>;
+  launch_kernel(backend, call, &segment_reduce_kernel<Arguments>, ceil_div(windows, of_warp * warps), 32 * warps, 0, arguments);
 }
 
 // Rows as the records of a resolve, which lie in order already: each row's segment is its key.
@@ -242,8 +243,8 @@ void reduce_rows_on_device(cuda_backend const& backend, char const* call, In con
     return;
   }
   for (std::int64_t column_number = 0; column_number < columns; ++column_number) {
-    reduce_segments_on_device(backend, call, column(in, column_number), segments, column(out, column_number), initial, has_initial, workspace,
-                              operation);
+    reduce_segments_on_device(backend, call, column(in, column_number), segments, column(out, column_number), initial, has_initial,
+                              workspace, operation);
   }
 }
 
@@ -271,12 +272,25 @@ void segmented_reduce_on_device(cuda_backend const& backend, Source const& sourc
 
 }  // namespace detail
 
+// Bytes of workspace for a segmented reduction of up to `count` rows of `columns` elements that are joined as values of type T. Zeroed as a
+// whole once, before its first use; then valid for any number of reductions of up to that size, one at a time. After a launch that was
+// aborted, zero it again.
+template <class T>
+std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t columns = 1) {
+  if (columns <= 1) {
+    return detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_segment_reduce_workspace<T>(count, parts); });
+  }
+  return detail::workspace_bytes(
+      [&](detail::workspace_parts& parts) { return detail::take_row_reduction_workspace<T>(count, columns, parts); });
+}
+
 // Bytes of workspace for a segmented scan of up to `count` elements that are joined as values of type T (the accumulator), which are enough
 // for a segmented reduction of an array of one dimension too. Zeroed as a whole once, before its first use; then valid for any number of
 // such operations of up to that many elements, one at a time. After a launch that was aborted, zero it again.
 template <class T>
 std::size_t segmented_scan_workspace_bytes(std::int64_t count) {
-  return detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_segmented_workspace<T>(count, parts); });
+  return std::max(detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_segmented_workspace<T>(count, parts); }),
+                  segmented_reduce_workspace_bytes<T>(count));
 }
 
 // Each segment's inclusive scan, as if it were an array alone: segments_at, segments_of_length, segments_from_flags or segments_by_key;
@@ -297,18 +311,6 @@ void segmented_exclusive_scan(cuda_backend const& backend, Source const& in, Seg
                               workspace_view const& workspace, Operation const& operation = {}) {
   detail::segmented_scan_on_device<Direction, true>(backend, "segmented_exclusive_scan", in, segments, out, initial, workspace,
                                                        operation);
-}
-
-// Bytes of workspace for a segmented reduction of up to `count` rows of `columns` elements that are joined as values of type T. Zeroed as a
-// whole once, before its first use; then valid for any number of reductions of up to that size, one at a time. After a launch that was
-// aborted, zero it again.
-template <class T>
-std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t columns = 1) {
-  if (columns <= 1) {
-    return detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_segment_reduce_workspace<T>(count, parts); });
-  }
-  return detail::workspace_bytes(
-      [&](detail::workspace_parts& parts) { return detail::take_row_reduction_workspace<T>(count, columns, parts); });
 }
 
 // out[k] = D(segment k); of an empty segment, out[k] is left alone. `in` is a source of n elements and `out` a view of segments.count(), or

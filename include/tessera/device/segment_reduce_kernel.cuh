@@ -9,6 +9,7 @@
 // by looking back, in the window where the segment ends, once the warp has gone through all its windows: nobody waits for one who waits.
 #pragma once
 
+#include <cuda/std/bit>
 #include <cuda/std/cstdint>
 
 #include <tessera/accumulate.hpp>
@@ -31,8 +32,10 @@ inline constexpr int segment_chunk_rows = sizeof(T) <= 4 ? 32 : (sizeof(T) <= 8 
 template <class T>
 inline constexpr int segment_chunk = 32 * segment_chunk_rows<T>;
 
-// Warps of a block, and windows that a warp takes at most. Speed choices.
-inline constexpr int segment_reduce_warps = 8, most_windows_of_warp = 4;
+// Windows that a warp takes at most, and warps of a block. Speed choices, but for values that are large for the shared memory of a block.
+inline constexpr int most_windows_of_warp = 4;
+template <class T>
+inline constexpr int segment_reduce_warps = sizeof(T) <= 64 ? 8 : (sizeof(T) <= 256 ? 2 : 1);
 
 template <class S, class Segments, class Out, class T, class Operation>
 struct segment_reduce_arguments {
@@ -82,10 +85,10 @@ struct segment_extent {
   cuda::std::int64_t number, begin, end;
 };
 
-// The segments that begin in windows or reach into them, 32 at a time at most, for a warp that goes from window to window: open(from, to)
-// begins one, next(segment) gives each lane one, in order, and whether there are more; of those that begin in front of the window only the
-// last can reach into it. `end` may be any element behind a chunk's end that the segment has.
-template <class Segments>
+// The segments that begin in windows of `Window` positions or reach into them, 32 at a time at most, for a warp that goes from window to
+// window: open(from) begins one, next(segment) gives each lane one, in order, and whether there are more; of those that begin in front of
+// the window only the last can reach into it. `end` may be any element behind a chunk's end that the segment has.
+template <class Segments, int Window>
 class segments_in_windows {  // by offsets or by length
  public:
   using i64 = cuda::std::int64_t;
@@ -94,7 +97,8 @@ class segments_in_windows {  // by offsets or by length
     i64 const passed = search_by_warp(0, segments.count() + 1, lane, [&](i64 k) { return list_.offset(k) < from; });
     next_ = passed > 0 ? passed - 1 : 0;
   }
-  __device__ __forceinline__ void open(i64, i64 to) { to_ = to; }
+  // What begins where the array ends is empty.
+  __device__ __forceinline__ void open(i64 from) { to_ = min(from + Window, list_.n); }
   __device__ __forceinline__ bool next(segment_extent& segment) {
     segment = {next_ + lane_, 0, 0};
     bool begins = false;
@@ -118,8 +122,8 @@ class segments_in_windows {  // by offsets or by length
 };
 
 // By keys that ascend.
-template <class K>
-class segments_in_windows<segments_by_key<K>> {
+template <class K, int Window>
+class segments_in_windows<segments_by_key<K>, Window> {
  public:
   using i64 = cuda::std::int64_t;
   __device__ __forceinline__ segments_in_windows(segments_by_key<K> const& segments, i64 count, i64 from, int lane)
@@ -129,12 +133,11 @@ class segments_in_windows<segments_by_key<K>> {
       start_ = search_by_warp(0, from, lane, [&](i64 i) { return differ(key(i), here); });
     }
   }
-  // The window is one of at most 1,024 positions, behind the one before.
-  __device__ __forceinline__ void open(i64 from, i64 to) {
-    heads_ = from == to_ ? next_heads_ : marks(from, to);
+  // The window behind the one before.
+  __device__ __forceinline__ void open(i64 from) {
+    heads_ = from_ != no_segment ? next_heads_ : marks(from);
     from_ = from;
-    to_ = to;
-    next_heads_ = marks(to, to + (to - from));
+    next_heads_ = marks(from + Window);
     int const own = __popc(heads_);
     up_to_ = own;
 #pragma unroll
@@ -159,7 +162,7 @@ class segments_in_windows<segments_by_key<K>> {
       unsigned const words = __ballot_sync(full_warp, next_heads_ != 0);
       int const word = words != 0 ? __ffs(static_cast<int>(words)) - 1 : 31;
       int const bit = __ffs(static_cast<int>(shuffle(next_heads_, word))) - 1;
-      if (there && candidate == number_ - 1) segment.end = words != 0 ? to_ + word * 32 + bit : min(to_ + (to_ - from_), count_);
+      if (there && candidate == number_ - 1) segment.end = words != 0 ? from_ + Window + word * 32 + bit : min(from_ + 2 * Window, count_);
       if (number_ > 0) start_ = shuffle(begin, (number_ - 1) - (done_ - 31));
     }
     if (there) segment.number = index64(key(begin));
@@ -171,14 +174,16 @@ class segments_in_windows<segments_by_key<K>> {
   __device__ __forceinline__ K const& key(i64 i) const { return segments_.keys(i); }
 
   // A bit a position where a segment begins, of 32 each lane.
-  __device__ __forceinline__ unsigned marks(i64 from, i64 to) const {
+  __device__ __forceinline__ unsigned marks(i64 from) const {
     if (from >= count_) return 0;
-    constexpr int at_once = sizeof(K) <= 4 ? 16 : 8, row_bytes = 32 * sizeof(K);
+    constexpr int window_rows = Window / 32, many = sizeof(K) <= 4 ? 16 : 8, at_once = window_rows < many ? window_rows : many;
+    constexpr int row_bytes = 32 * sizeof(K);
+    static_assert(window_rows <= 32 && window_rows % at_once == 0);
     unsigned heads = from == 0 && lane_ == 0 ? 1u : 0u;
     K before = key(from > 0 ? from - 1 : 0);
     auto const mark = [&](auto const& read) {
 #pragma unroll 1
-      for (int row = 0; row * 32 < static_cast<int>(to - from); row += at_once) {
+      for (int row = 0; row < window_rows; row += at_once) {
         K element[at_once];
 #pragma unroll
         for (int j = 0; j < at_once; ++j) element[j] = read(row, j);
@@ -191,7 +196,7 @@ class segments_in_windows<segments_by_key<K>> {
         }
       }
     };
-    if (to <= count_ && segments_.keys.mapping().byte_stride(0) == sizeof(K)) {
+    if (from + Window <= count_ && segments_.keys.mapping().byte_stride(0) == sizeof(K)) {
       char const* const here = reinterpret_cast<char const*>(segments_.keys.data_handle() + from + lane_);
       mark([&](int row, int j) { return *reinterpret_cast<K const*>(here + row * row_bytes + j * row_bytes); });
     } else {
@@ -217,7 +222,7 @@ class segments_in_windows<segments_by_key<K>> {
   i64 count_;
   int lane_;
   i64 start_ = no_segment;  // of the segment that reaches up to the window
-  i64 from_ = 0, to_ = no_segment;
+  i64 from_ = no_segment;
   unsigned heads_ = 0, next_heads_ = 0;  // of the window and of the one behind it
   int up_to_ = 0, front_ = 0, number_ = 0, done_ = 0;
 };
@@ -249,11 +254,11 @@ class segment_reducer {
 
   __device__ __forceinline__ void reduce_windows(i64 first, i64 last) {
     if (first >= last) return;
-    segments_in_windows<typename Arguments::segments_type> segments(a_.segments, a_.count, first * chunk, lane_);
+    segments_in_windows<typename Arguments::segments_type, chunk> segments(a_.segments, a_.count, first * chunk, lane_);
 #pragma unroll 1
     for (i64 window = first; window < last; ++window) {
       from_ = window * chunk;
-      segments.open(from_, from_ + chunk);
+      segments.open(from_);
       bool more = true;
 #pragma unroll 1
       while (more) {
@@ -288,7 +293,7 @@ class segment_reducer {
       i64 const of_segment = shuffle(number, owner), origin = shuffle(segment.begin, owner) / chunk;
       bool const ends = __shfl_sync(full_warp, is_last ? 1 : 0, owner) != 0;
       constexpr i64 radix = i64{1} << lookback_radix_bits;
-      // One a window at most, but of segments that do not ascend.
+      // One a window at most; of segments that do not ascend there can be more, for which there is no room.
       bool const looks_back = of_segment > 0 && (ends || of_segment % radix == radix - 1) && held_chunks_ < most_windows_of_warp;
       if (lane_ == owner) {
         T const sum = pad::value(node);
@@ -430,7 +435,7 @@ class segment_reducer {
     return mine;
   }
 
-  static constexpr int levels = rows == 32 ? 5 : (rows == 16 ? 4 : (rows == 8 ? 3 : 2));  // rows of a chunk, as a power of two
+  static constexpr int levels = cuda::std::countr_zero(static_cast<unsigned>(rows));
 
   Arguments const& a_;
   u32 run_;
@@ -444,15 +449,18 @@ class segment_reducer {
 };
 
 template <class Arguments>
-__global__ __launch_bounds__(32 * segment_reduce_warps,
+__global__ __launch_bounds__(32 * segment_reduce_warps<typename Arguments::value_type>,
                              resident_blocks(segment_reducer<Arguments>::resident_threads,
-                                             32 * segment_reduce_warps)) void segment_reduce_kernel(__grid_constant__ Arguments const a) {
+                                             32 * segment_reduce_warps<typename Arguments::value_type>)) void
+    segment_reduce_kernel(__grid_constant__ Arguments const a) {
   using T = typename Arguments::value_type;
+  static_assert(sizeof(T) <= 1024, "a segmented reduction's values have 1,024 bytes at most");
+  constexpr int warps = segment_reduce_warps<T>;
   using i64 = cuda::std::int64_t;
   using reducer_type = segment_reducer<Arguments>;
-  __shared__ shared_values<typename reducer_type::held_chunk, segment_reduce_warps * most_windows_of_warp> held;
-  __shared__ shared_values<T, segment_reduce_warps * most_nodes_in_front> in_front;
-  __shared__ alignas(16) int table[segment_reduce_warps][segment_chunk_rows<T>];
+  __shared__ shared_values<typename reducer_type::held_chunk, warps * most_windows_of_warp> held;
+  __shared__ shared_values<T, warps * most_nodes_in_front> in_front;
+  __shared__ alignas(16) int table[warps][segment_chunk_rows<T>];
   __shared__ cuda::std::uint32_t run, ticket;
   int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   if (threadIdx.x == 0) {
@@ -461,7 +469,7 @@ __global__ __launch_bounds__(32 * segment_reduce_warps,
   }
   __syncthreads();
   // Windows in front belong to blocks that run, and a warp publishes what it has of a window before it looks back.
-  i64 const first = (i64{ticket} * segment_reduce_warps + warp) * a.windows_of_warp;
+  i64 const first = (i64{ticket} * warps + warp) * a.windows_of_warp;
   reducer_type reducer(a, run, held.data() + warp * most_windows_of_warp, in_front.data() + warp * most_nodes_in_front, table[warp], lane);
   reducer.reduce_windows(first, min(first + a.windows_of_warp, a.windows));
   __syncthreads();

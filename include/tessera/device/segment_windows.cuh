@@ -123,6 +123,7 @@ struct segment_windows<segments_at<I>> {
     }
     return low - 1;
   }
+
  private:
   // How many boundaries lie before a position; called by the block, synchronises.
   template <scan_direction Direction>
