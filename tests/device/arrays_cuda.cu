@@ -233,8 +233,8 @@ void check_reductions_of_many_chunks(std::int64_t chunk, std::vector<T> const& v
   while (offsets.back() < n - 5) add(random.below(300 * chunk));
   auto const segments = static_cast<std::int64_t>(offsets.size()) - 1;
   std::vector<std::int32_t> keys(static_cast<std::size_t>(n), -1);
-  for (std::int64_t k = 0; k < segments; ++k)
-    std::fill(keys.begin() + offsets[static_cast<std::size_t>(k)], keys.end(), static_cast<std::int32_t>(k));
+  for (std::size_t k = 0; k + 1 < offsets.size(); ++k)
+    std::fill(keys.begin() + offsets[k], keys.begin() + offsets[k + 1], static_cast<std::int32_t>(k));
   std::fill(keys.begin() + offsets.back(), keys.end(), static_cast<std::int32_t>(segments));
   std::vector<T> expected(static_cast<std::size_t>(segments), untouched), of_all(1);
   segmented_reduce(host, make_view(values.data(), {n}), segments_at(make_view(offsets.data(), {segments + 1})),

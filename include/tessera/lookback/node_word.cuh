@@ -11,7 +11,7 @@
 namespace tessera::inline v0_1::detail {
 
 // Each 4 bytes of the value with the run, 8 bytes in all; a torn word does not match as a whole. Values of one 4-byte part take 8 bytes, of
-// two 16, and so on.
+// two 16, of three or four 32, since two parts at a time are read at once, and so on.
 template <class T>
 class node_word {
   static_assert(cuda::std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0,
@@ -76,7 +76,7 @@ class node_word {
 
  private:
   __device__ __forceinline__ static u64 tagged(u32 run, u32 bits) { return (static_cast<u64>(run) << 32) | bits; }
-  alignas(parts % 2 == 0 ? 16 : 8) u64 tagged_[parts];
+  alignas(parts > 1 ? 16 : 8) u64 tagged_[parts];
 };
 
 }  // namespace tessera::inline v0_1::detail
