@@ -292,7 +292,7 @@ auto scan_by_kernel(Source const& source, View const& destination, std::size_t n
       source, destination, static_cast<std::int64_t>(n), 0, 0, false, true, true, T{}, plus{}, header, {words, {}}, {claims}, 0, 0};
 }
 
-// Both kernels of a reduction; of the last, runs of many tiles that are joined one, two or sixteen at a time.
+// Both kernels of a reduction; of the long one, runs of many tiles that are joined one, two or sixteen at a time.
 template <class Operation, class Source>
 void expect_reductions_by_kernels(cuda_place<128> const& place, Operation const& operation, Source const& source, std::size_t n,
                                   std::uint32_t expected, workspace_view const& workspace) {

@@ -14,7 +14,7 @@
 #include <tessera/device/array_workspace.cuh>
 #include <tessera/device/row_access.cuh>
 #include <tessera/device/segment_reduce_kernel.cuh>
-#include <tessera/device/segmented_kernel.cuh>
+#include <tessera/device/segment_scan_kernel.cuh>
 #include <tessera/launch/cuda_backend.cuh>
 #include <tessera/scatter/cuda_resolve.cuh>
 #include <tessera/segments.hpp>
@@ -95,7 +95,7 @@ void launch_segmented(cuda_backend const& backend, char const* call, Arguments c
   using T = typename Arguments::value_type;
   int const bytes = segmented_block<Arguments>::state_bytes + arguments.places * static_cast<int>(sizeof(T));
   std::int64_t const blocks = std::min<std::int64_t>(arguments.plans.windows, device_attribute(call, cudaDevAttrMultiProcessorCount));
-  launch_kernel(backend, call, &segmented_kernel<Arguments>, blocks, segmented_block<Arguments>::shape::threads, bytes, arguments);
+  launch_kernel(backend, call, &segment_scan_kernel<Arguments>, blocks, segmented_block<Arguments>::shape::threads, bytes, arguments);
 }
 
 template <scan_direction Direction, bool Exclusive, class T, class Source, class Segments, class View, class Operation>

@@ -59,25 +59,21 @@ struct segment_reduce_arguments {
   int windows_of_warp;
 };
 
-// The first of `low` .. `high` - 1 for which before(i) does not hold, which it does for those in front of it; by a warp.
+// The first of low .. high - 1 for which before(i) does not hold, else `high`; by a warp.
 template <class Before>
 __device__ __forceinline__ cuda::std::int64_t search_by_warp(cuda::std::int64_t low, cuda::std::int64_t high, int lane,
                                                              Before const& before) {
   using i64 = cuda::std::int64_t;
   constexpr int a_lane = 4;
-#pragma unroll 1
-  while (low < high) {
-    i64 const step = ceil_div(high - low, 32 * a_lane);
+  return search_together<32 * a_lane>(low, high, [&](i64 from, i64 to, i64 step) {
     int passed = 0;
 #pragma unroll
     for (int j = 0; j < a_lane; ++j) {
-      i64 const at = low + (j * 32 + lane + 1) * step - 1;
-      passed += __popc(__ballot_sync(full_warp, at < high && before(at)));
+      i64 const at = from + (j * 32 + lane + 1) * step - 1;
+      passed += __popc(__ballot_sync(full_warp, at < to && before(at)));
     }
-    low += passed * step;
-    high = min(low + step - 1, high);
-  }
-  return low;
+    return passed;
+  });
 }
 
 // A segment, or nothing where it ends before it begins.
@@ -375,13 +371,12 @@ class segment_reducer {
       unsigned const alone = __ballot_sync(full_warp, is_here && level == levels);
       if (alone != 0) {
         int const owner = __ffs(static_cast<int>(alone)) - 1, size = __shfl_sync(full_warp, size_, owner) - lane_;
-        P const node = with_elements(__shfl_sync(full_warp, place_, owner) + lane_, [&](auto const& get) {
+        P joined = with_elements(__shfl_sync(full_warp, place_, owner) + lane_, [&](auto const& get) {
           return join_row_nodes([&](int half, int i) {
             int const at = (half * (rows / 2) + i) * 32;
             return at < size ? get(at) : pad::absent();
           });
         });
-        P joined = node;
 #pragma unroll
         for (int l = 0; l < levels; ++l) joined = join_beside(joined, lane_, 1 << l, combine);
         if (lane_ == owner) mine = joined;

@@ -54,6 +54,20 @@ __device__ __forceinline__ cuda::std::int64_t element_at(cuda::std::int64_t posi
   return Direction == forward ? position : n - 1 - position;
 }
 
+// The first place of low .. high that a condition does not hold for, which it does for those in front of it; `high` is where it never does.
+// passed(low, high, step) says for how many of `AtOnce` places, each `step` behind the one before, the first of them low + step - 1, and
+// all below `high`, it holds.
+template <int AtOnce, class Passed>
+__device__ __forceinline__ cuda::std::int64_t search_together(cuda::std::int64_t low, cuda::std::int64_t high, Passed const& passed) {
+#pragma unroll 1
+  while (low < high) {
+    cuda::std::int64_t const step = ceil_div(high - low, AtOnce);
+    low += passed(low, high, step) * step;
+    if (low + step <= high) high = low + step - 1;
+  }
+  return low;
+}
+
 template <class Segments>
 struct segment_windows;
 
@@ -128,15 +142,10 @@ struct segment_windows<segments_at<I>> {
   // How many boundaries lie before a position; called by the block, synchronises.
   template <scan_direction Direction>
   __device__ __forceinline__ i64 boundaries_before(i64 position) const {
-    i64 low = 0, high = segments.offsets.extent(0);  // the answer lies in [low, high]
-    while (low < high) {
-      i64 const stride = ceil_div(high - low, mark_threads), probe = low + (static_cast<int>(threadIdx.x) + 1) * stride - 1;
-      int const passed = __syncthreads_count(probe < high && boundary<Direction>(probe) < position ? 1 : 0);
-      i64 const next = low + passed * stride;
-      high = next + stride - 1 < high ? next + stride - 1 : high;
-      low = next;
-    }
-    return low;
+    return search_together<mark_threads>(0, segments.offsets.extent(0), [&](i64 low, i64 high, i64 step) {
+      i64 const at = low + (static_cast<int>(threadIdx.x) + 1) * step - 1;
+      return __syncthreads_count(at < high && boundary<Direction>(at) < position ? 1 : 0);
+    });
   }
 };
 

@@ -31,6 +31,7 @@ class node_word {
     if constexpr (parts == 1) {
       asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(to), "l"(tagged(run, bits.part[0])) : "memory");
     } else {
+      static_assert(alignof(node_word) == 16, "two parts at a time");
 #pragma unroll
       for (int i = 0; i + 1 < parts; i += 2) {
         asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};"

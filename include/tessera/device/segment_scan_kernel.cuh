@@ -784,7 +784,7 @@ struct segmented_block {
 };
 
 template <class Arguments>
-__global__ __launch_bounds__(segmented_block<Arguments>::shape::threads, 1) void segmented_kernel(__grid_constant__ Arguments const a) {
+__global__ __launch_bounds__(segmented_block<Arguments>::shape::threads, 1) void segment_scan_kernel(__grid_constant__ Arguments const a) {
   using block_type = segmented_block<Arguments>;
   extern __shared__ __align__(16) unsigned char tessera_stages_of_segments[];
   int const thread = static_cast<int>(threadIdx.x);
