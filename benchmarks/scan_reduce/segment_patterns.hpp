@@ -14,10 +14,13 @@
 namespace benchmark {
 
 // Segments of `length` elements (rows) each, the last one of what is left; or of so many on average, by Zipf's law and in random order.
+// In the middle of them lie `empty` ones that have none.
 struct segment_pattern {
   std::int64_t length;
   bool by_zipf = false;
+  std::int64_t empty = 0;
 
+  // That have elements.
   std::int64_t segments_of(std::int64_t count) const { return (count + length - 1) / length; }
 };
 
@@ -25,10 +28,11 @@ struct segment_pattern {
 inline std::string name_of(segment_pattern const& pattern, std::int64_t count) {
   std::int64_t const segments = pattern.segments_of(count);
   if (segments == 1) return "one segment";
-  return short_number(segments) + (pattern.by_zipf ? " segments by Zipf" : " segments of " + std::to_string(pattern.length));
+  std::string const name = short_number(segments) + (pattern.by_zipf ? " segments by Zipf" : " segments of " + std::to_string(pattern.length));
+  return pattern.empty == 0 ? name : name + ", " + short_number(pattern.empty) + " empty";
 }
 
-// Where the segments of `count` elements begin, and the end: none is empty.
+// Where the segments of `count` elements begin, and the end.
 inline std::vector<int> offsets_of(segment_pattern const& pattern, std::int64_t count) {
   constexpr std::uint64_t order_seed = 6;
   std::int64_t const segments = pattern.segments_of(count);
@@ -46,6 +50,7 @@ inline std::vector<int> offsets_of(segment_pattern const& pattern, std::int64_t 
     lengths[0] = rest;
     for (std::size_t r = lengths.size() - 1; r > 0; --r) std::swap(lengths[r], lengths[random_bits(order_seed, r) % (r + 1)]);
   }
+  lengths.insert(lengths.begin() + segments / 2, static_cast<std::size_t>(pattern.empty), 0);
   std::vector<int> offsets{0};
   for (std::int64_t const length : lengths) offsets.push_back(static_cast<int>(std::min(count, offsets.back() + length)));
   return offsets;

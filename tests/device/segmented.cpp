@@ -329,6 +329,24 @@ TYPED_TEST(segmented, reductions_with_gaps_and_empty_segments) {
                     rounded_sum{});
 }
 
+// So many that they are passed at once: at the front, where a window begins, inside one, at the end; beside short and long segments.
+TYPED_TEST(segmented, thousands_of_empty_segments_at_one_place) {
+  arrays<TypeParam> const on;
+  constexpr std::int64_t count = 20000;
+  auto const values = rounding_values<float>(count, 29);
+  for (std::int64_t place : {std::int64_t{0}, std::int64_t{1024}, std::int64_t{5000}, std::int64_t{8192}, count}) {
+    for (std::size_t number : {31u, 33u, 1500u, 20'000u}) {
+      offsets_list offsets = offsets_of_lengths({2500, 40, 1, 2}, place);
+      offsets.insert(offsets.end(), number, place);
+      for (std::int64_t const offset : offsets_of_lengths({1, 2, 40, 2500}, count - place)) offsets.push_back(place + offset);
+      auto const at = on.array(offsets);
+      std::string const what = std::to_string(number) + " at " + std::to_string(place);
+      expect_scans(on, values, segments_at(on.source(at)), offsets, 0.75f, what, plus{}, rounded_sum{});
+      expect_reductions(on, values, segments_at(on.source(at)), offsets, 0.75f, what, plus{}, rounded_sum{});
+    }
+  }
+}
+
 TYPED_TEST(segmented, reductions_with_other_operators_and_types) {
   arrays<TypeParam> const on;
   std::int64_t const count = 100001;

@@ -143,7 +143,7 @@ void reduce_segments_on_device(cuda_backend const& backend, char const* call, So
   if (count == 0 || segments.count() == 0) return;
   std::int64_t const windows = ceil_div(count, segment_chunk<T>);
   // Few blocks for each that can run, so that a warp seldom has to find its first segment; many enough that no multiprocessor waits.
-  std::int64_t const at_once = std::int64_t{8} * segment_reduce_warps<T> * device_attribute(call, cudaDevAttrMultiProcessorCount);
+  std::int64_t const at_once = std::int64_t{64} * device_attribute(call, cudaDevAttrMultiProcessorCount);
   std::int64_t const of_warp = std::clamp<std::int64_t>(windows / at_once, 1, most_windows_of_warp);
   lookback<T> const nodes{taken.words, make_lookback_layout(windows)};
   using Arguments = segment_reduce_arguments<In, Segments, Out, T, Operation>;

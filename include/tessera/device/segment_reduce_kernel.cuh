@@ -35,7 +35,7 @@ inline constexpr int segment_chunk = 32 * segment_chunk_rows<T>;
 // Windows that a warp takes at most, and warps of a block. Speed choices, but for values that are large for the shared memory of a block.
 inline constexpr int most_windows_of_warp = 4;
 template <class T>
-inline constexpr int segment_reduce_warps = sizeof(T) <= 64 ? 8 : (sizeof(T) <= 256 ? 2 : 1);
+inline constexpr int segment_reduce_warps = sizeof(T) <= 64 ? 4 : (sizeof(T) <= 256 ? 2 : 1);
 
 template <class S, class Segments, class Out, class T, class Operation>
 struct segment_reduce_arguments {
@@ -59,20 +59,29 @@ struct segment_reduce_arguments {
   int windows_of_warp;
 };
 
-// The first of low .. high - 1 for which before(i) does not hold, else `high`; by a warp.
+// The first of low .. high - 1 for which before(i) does not hold, else `high`; by a warp. Each look is a trip to memory that the warp waits
+// for, and a good guess takes one: the first look is at places around `near`, farther apart the farther they are from it.
 template <class Before>
-__device__ __forceinline__ cuda::std::int64_t search_by_warp(cuda::std::int64_t low, cuda::std::int64_t high, int lane,
-                                                             Before const& before) {
+__device__ __forceinline__ cuda::std::int64_t search_by_warp(cuda::std::int64_t low, cuda::std::int64_t high, cuda::std::int64_t near,
+                                                             int lane, Before const& before) {
   using i64 = cuda::std::int64_t;
-  constexpr int a_lane = 4;
-  return search_together<32 * a_lane>(low, high, [&](i64 from, i64 to, i64 step) {
+  constexpr int a_lane = 4, places = 32 * a_lane, half = places / 2;
+  // For how many of place(0) .. place(places - 1), which ascend, it holds; in front of `low` it does, from `end` on it does not.
+  auto const count = [&](i64 end, auto const& place) {
     int passed = 0;
 #pragma unroll
     for (int j = 0; j < a_lane; ++j) {
-      i64 const at = from + (j * 32 + lane + 1) * step - 1;
-      passed += __popc(__ballot_sync(full_warp, at < to && before(at)));
+      i64 const at = place(j * 32 + lane);
+      passed += __popc(__ballot_sync(full_warp, at < low || (at < end && before(at))));
     }
     return passed;
+  };
+  auto const distance = [](int i) { return i < 4 ? i64{i} : i64{4 + i % 4} << (i / 4 - 1); };  // 0, 1 .. 8, 10 .. 16, 20 .. 32, 40 ..
+  auto const around = [&](int i) { return i < half ? near - distance(half - i) : near + distance(i - half); };
+  int const passed = count(high, around);
+  i64 const first = passed > 0 ? max(around(passed - 1) + 1, low) : low, last = passed < places ? min(around(passed), high) : high;
+  return search_together<places>(first, last, [&](i64 from, i64 to, i64 step) {
+    return count(to, [&](int i) { return from + (i + 1) * step - 1; });
   });
 }
 
@@ -89,16 +98,21 @@ class segments_in_windows {  // by offsets or by length
  public:
   using i64 = cuda::std::int64_t;
   __device__ __forceinline__ segments_in_windows(Segments const& segments, i64 count, i64 from, int lane)
-      : list_{segments, count}, lane_(lane) {
-    i64 const passed = search_by_warp(0, segments.count() + 1, lane, [&](i64 k) { return list_.offset(k) < from; });
-    next_ = passed > 0 ? passed - 1 : 0;
-  }
+      : list_{segments, count}, lane_(lane), wanted_(from) {}
   // What begins where the array ends is empty.
   __device__ __forceinline__ void open(i64 from) { to_ = min(from + Window, list_.n); }
   __device__ __forceinline__ bool next(segment_extent& segment) {
+    i64 const count = list_.segments.count();
+    if (wanted_ != no_segment) {
+      i64 const near = list_.near(wanted_), passed = search_by_warp(next_, count + 1, near, lane_, [&](i64 k) {
+        return list_.offset(k) < wanted_;
+      });
+      next_ = passed > 0 ? passed - 1 : 0;
+      wanted_ = no_segment;
+    }
     segment = {next_ + lane_, 0, 0};
     bool begins = false;
-    if (segment.number < list_.segments.count()) {
+    if (segment.number < count) {
       segment.begin = list_.offset(segment.number);
       segment.end = list_.offset(segment.number + 1);
       begins = segment.begin < to_;
@@ -110,11 +124,14 @@ class segments_in_windows {  // by offsets or by length
     if (next_ > 0) --next_;
     return false;
   }
+  // Of segments that next() gave none has elements from the window on: passes those that are empty where the last of them is.
+  __device__ __forceinline__ void pass_empty(segment_extent const& segment) { wanted_ = shuffle(segment.begin, 31) + 1; }
 
  private:
   segment_windows<Segments> list_;
   int lane_;
-  i64 next_, to_ = 0;
+  i64 next_ = 0, to_ = 0;
+  i64 wanted_;  // if it is a position, the last segment that begins before it is next
 };
 
 // By keys that ascend.
@@ -123,10 +140,10 @@ class segments_in_windows<segments_by_key<K>, Window> {
  public:
   using i64 = cuda::std::int64_t;
   __device__ __forceinline__ segments_in_windows(segments_by_key<K> const& segments, i64 count, i64 from, int lane)
-      : segments_(segments), count_(count), lane_(lane) {
+      : list_(segments, count), lane_(lane) {
     if (from > 0 && from < count && !differ(key(from - 1), key(from))) {
       K const here = key(from);
-      start_ = search_by_warp(0, from, lane, [&](i64 i) { return differ(key(i), here); });
+      start_ = search_by_warp(0, from, from, lane, [&](i64 i) { return differ(key(i), here); });
     }
   }
   // The window behind the one before.
@@ -158,46 +175,29 @@ class segments_in_windows<segments_by_key<K>, Window> {
       unsigned const words = __ballot_sync(full_warp, next_heads_ != 0);
       int const word = words != 0 ? __ffs(static_cast<int>(words)) - 1 : 31;
       int const bit = __ffs(static_cast<int>(shuffle(next_heads_, word))) - 1;
-      if (there && candidate == number_ - 1) segment.end = words != 0 ? from_ + Window + word * 32 + bit : min(from_ + 2 * Window, count_);
+      if (there && candidate == number_ - 1) segment.end = words != 0 ? from_ + Window + word * 32 + bit : min(from_ + 2 * Window, list_.n);
       if (number_ > 0) start_ = shuffle(begin, (number_ - 1) - (done_ - 31));
     }
     if (there) segment.number = index64(key(begin));
-    if (segment.number < 0 || segment.number >= segments_.number) segment.end = segment.begin;
+    if (segment.number < 0 || segment.number >= list_.segments.number) segment.end = segment.begin;
     return more;
   }
+  __device__ __forceinline__ void pass_empty(segment_extent const&) {}  // there are none
 
  private:
-  __device__ __forceinline__ K const& key(i64 i) const { return segments_.keys(i); }
+  __device__ __forceinline__ K const& key(i64 i) const { return list_.segments.keys(i); }
 
   // A bit a position where a segment begins, of 32 each lane.
   __device__ __forceinline__ unsigned marks(i64 from) const {
-    if (from >= count_) return 0;
-    constexpr int window_rows = Window / 32, many = sizeof(K) <= 4 ? 16 : 8, at_once = window_rows < many ? window_rows : many;
-    constexpr int row_bytes = 32 * sizeof(K);
+    constexpr int window_rows = Window / 32, many = segment_windows<segments_by_key<K>>::most_rows;
+    constexpr int at_once = window_rows < many ? window_rows : many;
     static_assert(window_rows <= 32 && window_rows % at_once == 0);
-    unsigned heads = from == 0 && lane_ == 0 ? 1u : 0u;
-    K before = key(from > 0 ? from - 1 : 0);
-    auto const mark = [&](auto const& read) {
+    unsigned heads = 0;
 #pragma unroll 1
-      for (int row = 0; row < window_rows; row += at_once) {
-        K element[at_once];
-#pragma unroll
-        for (int j = 0; j < at_once; ++j) element[j] = read(row, j);
-#pragma unroll
-        for (int j = 0; j < at_once; ++j) {
-          K const turned = shuffle(element[j], (lane_ + 31) % 32);
-          unsigned const bits = __ballot_sync(full_warp, differ(element[j], lane_ > 0 ? turned : before));
-          if (lane_ == row + j) heads |= bits;
-          before = turned;
-        }
-      }
-    };
-    if (from + Window <= count_ && segments_.keys.mapping().byte_stride(0) == sizeof(K)) {
-      char const* const here = reinterpret_cast<char const*>(segments_.keys.data_handle() + from + lane_);
-      mark([&](int row, int j) { return *reinterpret_cast<K const*>(here + row * row_bytes + j * row_bytes); });
-    } else {
-      // What is not there is as the last one.
-      mark([&](int row, int j) { return key(min(from + (row + j) * 32 + lane_, count_ - 1)); });
+    for (int row = 0; row < window_rows; row += at_once) {
+      unsigned const words = list_.template mark_rows<forward, at_once>(from + row * 32, lane_);
+      unsigned const turned = shuffle(words, (lane_ - row) & 31);
+      if (lane_ >= row && lane_ < row + at_once) heads = turned;
     }
     return heads;
   }
@@ -214,8 +214,7 @@ class segments_in_windows<segments_by_key<K>, Window> {
     return n >= before && n - before < __popc(bits) ? owner * 32 + place_of_bit(bits, n - before) : 0;
   }
 
-  segments_by_key<K> const& segments_;
-  i64 count_;
+  segment_windows<segments_by_key<K>> list_;
   int lane_;
   i64 start_ = no_segment;  // of the segment that reaches up to the window
   i64 from_ = no_segment;
@@ -260,20 +259,21 @@ class segment_reducer {
       while (more) {
         segment_extent segment;
         more = segments.next(segment);
-        reduce_chunks(segment);
+        bool const some = reduce_chunks(segment);
+        if (more && !some) segments.pass_empty(segment);
       }
     }
     look_back();
   }
 
  private:
-  // A lane's chunk, if its segment has one that begins in the window.
-  __device__ __forceinline__ void reduce_chunks(segment_extent const& segment) {
+  // A lane's chunk, if its segment has one that begins in the window; whether a lane has one.
+  __device__ __forceinline__ bool reduce_chunks(segment_extent const& segment) {
     i64 const number = segment.begin < from_ ? ceil_div(from_ - segment.begin, i64{chunk}) : 0, begin = segment.begin + number * chunk;
     i64 const left = begin < from_ + chunk ? segment.end - begin : 0;
     int const size = static_cast<int>(left < 0 ? 0 : (left < chunk ? left : chunk));
     bool const is_last = left <= chunk;
-    if (!__any_sync(full_warp, size > 0)) return;
+    if (!__any_sync(full_warp, size > 0)) return false;
     place_ = static_cast<int>(begin - from_);
     size_ = size;
     constexpr int few = 8;
@@ -298,6 +298,7 @@ class segment_reducer {
       }
       if (looks_back) ++held_chunks_;
     }
+    return true;
   }
 
   // What is left: chunks that end their segment, and those that complete a node of the level above.

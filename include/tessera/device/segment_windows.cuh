@@ -39,7 +39,7 @@ struct block_marks {
 //   mark           marks the windows from position `first` on; called by the block, which synchronises afterwards
 //   begin, finish, segment_of, size_is_zero   the elements that belong to segments, the segment of one, whether a segment is empty; forward
 //
-// Those by offsets and by length: offset(k), where segment k begins.
+// Those by offsets and by length: offset(k), where segment k begins, and near(position), a guess which one does there.
 
 // How blocks look back for the last head in front of them.
 struct head_lookback {
@@ -97,7 +97,7 @@ struct segment_windows<segments_at<I>> {
     i64 const m = segments.count();
     constexpr int end_of_marks = Marks::positions;
     for (int i = static_cast<int>(threadIdx.x); i < end_of_marks / 32; i += mark_threads) marks.heads[i] = 0;
-    i64 const passed = boundaries_before<Direction>(first);
+    i64 const passed = boundaries_before<Direction>(0, first);
     // Counted from `first`; far off ones lie just in front of it or at the end.
     auto const place_of = [&](i64 k) {
       i64 const place = (k <= m ? boundary<Direction>(k) : cuda::std::numeric_limits<i64>::max()) - first;
@@ -106,8 +106,9 @@ struct segment_windows<segments_at<I>> {
     int const end_of_all = place_of(m);
     if (threadIdx.x == 0) marks.start = passed > 0 && passed <= m ? boundary<Direction>(passed - 1) : no_segment;
     constexpr int at_once = 4;  // boundaries of a thread
-    bool more = true;
-    for (i64 k = passed + static_cast<int>(threadIdx.x); more; k += at_once * mark_threads) {
+    i64 next = passed;
+    while (true) {
+      i64 const k = next + static_cast<int>(threadIdx.x);
       int at[at_once];
 #pragma unroll
       for (int j = 0; j < at_once; ++j) at[j] = place_of(k + j * mark_threads);
@@ -118,8 +119,15 @@ struct segment_windows<segments_at<I>> {
         // there is nothing. Offsets that do not ascend can lie in front.
         if (mine < m && at[j] >= 0 && at[j] < end_of_all) atomicOr(&marks.heads[at[j] / 32], 1u << (at[j] % 32));
       }
-      more = __syncthreads_or(at[at_once - 1] < end_of_marks ? 1 : 0) != 0;
+      next += at_once * mark_threads;
+      if (__syncthreads_or(at[at_once - 1] < end_of_marks ? 1 : 0) == 0) break;
+      // Where all lie at one place, all others there are passed at once.
+      if (__syncthreads_and(at[0] == at[at_once - 1] ? 1 : 0) != 0) next = boundaries_before<Direction>(next, first + at[0] + 1);
     }
+  }
+  // The boundary that would lie at the position if all segments were as long.
+  __device__ __forceinline__ i64 near(i64 position) const {
+    return static_cast<i64>(static_cast<double>(position) / static_cast<double>(n) * static_cast<double>(segments.count()));
   }
   __device__ __forceinline__ i64 begin() const { return offset(0); }
   __device__ __forceinline__ i64 finish() const { return offset(segments.count()); }
@@ -139,10 +147,10 @@ struct segment_windows<segments_at<I>> {
   }
 
  private:
-  // How many boundaries lie before a position; called by the block, synchronises.
+  // The first boundary from k on that does not lie before a position; called by the block, synchronises.
   template <scan_direction Direction>
-  __device__ __forceinline__ i64 boundaries_before(i64 position) const {
-    return search_together<mark_threads>(0, segments.offsets.extent(0), [&](i64 low, i64 high, i64 step) {
+  __device__ __forceinline__ i64 boundaries_before(i64 k, i64 position) const {
+    return search_together<mark_threads>(k, segments.offsets.extent(0), [&](i64 low, i64 high, i64 step) {
       i64 const at = low + (static_cast<int>(threadIdx.x) + 1) * step - 1;
       return __syncthreads_count(at < high && boundary<Direction>(at) < position ? 1 : 0);
     });
@@ -158,6 +166,7 @@ struct segment_windows<segments_of_length> {
   i64 n;
 
   __device__ __forceinline__ i64 offset(i64 k) const { return k * segments.length; }
+  __device__ __forceinline__ i64 near(i64 position) const { return segments.length > 0 ? position / segments.length : 0; }
   template <scan_direction Direction>
   __device__ __forceinline__ i64 end() const {
     return n;
@@ -218,13 +227,13 @@ struct windows_by_element {
   // A warp marks a piece at a time.
   template <scan_direction Direction, class Marks>
   __device__ __forceinline__ void mark(Marks& marks, i64 first, head_lookback const& others) const {
-    constexpr int pieces = Marks::positions / piece;
+    constexpr int rows = most_rows, piece = rows * 32, pieces = Marks::positions / piece;
     static_assert(Marks::window % piece == 0);
     int const lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     i64 last = no_segment;  // head in the warp's pieces of the windows that are the block's own
     for (int i = warp; i < pieces; i += mark_warps) {
       i64 const at = first + i * piece;
-      unsigned const bits = mark_piece<Direction>(at, lane);
+      unsigned const bits = mark_rows<Direction, rows>(at, lane);
       if (lane < rows) marks.heads[i * rows + lane] = bits;
       if (i < pieces - Marks::window / piece && bits != 0) last = at + lane * 32 + 31 - __clz(static_cast<int>(bits));
     }
@@ -246,12 +255,12 @@ struct windows_by_element {
     if (lane == 0) marks.start = start;
   }
 
- private:
-  static constexpr int rows = sizeof(E) <= 4 ? 16 : 8, piece = rows * 32;  // rows of 32 positions, all on their way before one is looked at
+  static constexpr int most_rows = sizeof(E) <= 4 ? 16 : 8;  // on their way at once
 
-  // Word l of a piece comes to lane l.
-  template <scan_direction Direction>
-  __device__ __forceinline__ unsigned mark_piece(i64 first, int lane) const {
+  // Of rows of 32 positions, the first from `first` on, a bit a position where a segment begins: row l's come to lane l of a warp.
+  template <scan_direction Direction, int Rows>
+  __device__ __forceinline__ unsigned mark_rows(i64 first, int lane) const {
+    constexpr int piece = Rows * 32;
     auto const& array = self().array();
     i64 const n = self().n, stride = array.mapping().byte_stride(0);
     if (first >= n) return 0;
@@ -261,17 +270,17 @@ struct windows_by_element {
     char const* const from = of(first + lane);
     E before{};
     if (Derived::compares && first > 0 && lane == 0) before = *reinterpret_cast<E const*>(of(first - 1));
-    E element[rows];
+    E element[Rows];
     auto const read = [&](auto row, auto const& is_there) {
 #pragma unroll
-      for (int j = 0; j < rows; ++j) {
+      for (int j = 0; j < Rows; ++j) {
         if (is_there(j)) element[j] = *reinterpret_cast<E const*>(from + j * row);
       }
     };
     unsigned mine = 0;
-    auto const mark_rows = [&](auto const& begins) {
+    auto const mark = [&](auto const& begins) {
 #pragma unroll
-      for (int j = 0; j < rows; ++j) {
+      for (int j = 0; j < Rows; ++j) {
         E beside = before;
         if constexpr (Derived::compares) {
           E const turned = shuffle(element[j], (lane + 31) % 32);
@@ -289,17 +298,19 @@ struct windows_by_element {
       } else {
         read(row_step<Direction> * stride, all);
       }
-      mark_rows([](int, bool begins) { return begins; });
+      mark([](int, bool begins) { return begins; });
     } else {
       int const places = static_cast<int>(first + piece <= n ? piece : n - first) - lane;  // from the lane's first one on
       bool const at_first = first + lane == 0;  // where a segment begins in any case, and a backward operation has no flag
 #pragma unroll
-      for (int j = 0; j < rows; ++j) element[j] = E{};
+      for (int j = 0; j < Rows; ++j) element[j] = E{};
       read(row_step<Direction> * stride, [&](int j) { return j * 32 < places && (Derived::compares || j > 0 || !at_first); });
-      mark_rows([&](int j, bool begins) { return j * 32 < places && (begins || (j == 0 && at_first)); });
+      mark([&](int j, bool begins) { return j * 32 < places && (begins || (j == 0 && at_first)); });
     }
     return mine;
   }
+
+ private:
   template <scan_direction Direction>
   static constexpr int row_step = Direction == forward ? 32 : -32;
   __device__ __forceinline__ Derived const& self() const { return static_cast<Derived const&>(*this); }
