@@ -113,6 +113,8 @@ def main():
     for name, dtype in (("f32", torch.float32), ("f64", torch.float64)):
         for count in sizes[:3] if chosen.quick else sizes:
             element_bytes = torch.finfo(dtype).bits // 8
+            values = sums = None
+            torch.cuda.empty_cache()  # what the case before left
             if torch.cuda.mem_get_info()[0] < 2.5 * count * element_bytes:
                 print(f"{name} {count}: left out, there is too little device memory")
                 continue
