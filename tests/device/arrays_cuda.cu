@@ -280,6 +280,24 @@ TEST(arrays_segmented, rows_leave_nothing_in_the_workspace) {
   EXPECT_EQ(std::count(left.begin(), left.end(), 0), static_cast<std::ptrdiff_t>(left.size()));
 }
 
+// Lengths around those where a kernel, or the number of levels of nodes, changes; and rows.
+TEST(arrays_workspace, what_serves_an_array_serves_shorter_ones) {
+  auto const expect_growth = [](char const* what, auto const& bytes_for) {
+    std::size_t before = 0;
+    for (std::int64_t n = 0; n < std::int64_t{1} << 33; n += n < 1 << 22 ? 61 : n / 499) {
+      std::size_t const bytes = bytes_for(n);
+      ASSERT_GE(bytes, before) << what << ", " << n;
+      before = bytes;
+    }
+  };
+  expect_growth("scan of f32", [](std::int64_t n) { return scan_workspace_bytes<float>(n); });
+  expect_growth("scan of f64", [](std::int64_t n) { return scan_workspace_bytes<double>(n); });
+  expect_growth("segmented scan of f32", [](std::int64_t n) { return segmented_scan_workspace_bytes<float>(n); });
+  expect_growth("segmented scan of f64", [](std::int64_t n) { return segmented_scan_workspace_bytes<double>(n); });
+  expect_growth("segmented reduction of f32", [](std::int64_t n) { return segmented_reduce_workspace_bytes<float>(n); });
+  expect_growth("segmented reduction of rows", [](std::int64_t n) { return segmented_reduce_workspace_bytes<float>(n / 8, 8); });
+}
+
 // --- No tuning shows in a bit
 
 // A scan by the kernels themselves, of a workspace that is large enough: claims in its upper half. T is the accumulator.
