@@ -104,9 +104,8 @@ class segments_in_windows {  // by offsets or by length
   __device__ __forceinline__ bool next(segment_extent& segment) {
     i64 const count = list_.segments.count();
     if (wanted_ != no_segment) {
-      i64 const near = list_.near(wanted_), passed = search_by_warp(next_, count + 1, near, lane_, [&](i64 k) {
-        return list_.offset(k) < wanted_;
-      });
+      i64 const near = next_ == 0 ? list_.near(wanted_) : next_;
+      i64 const passed = search_by_warp(next_, count + 1, near, lane_, [&](i64 k) { return list_.offset(k) < wanted_; });
       next_ = passed > 0 ? passed - 1 : 0;
       wanted_ = no_segment;
     }
