@@ -7,6 +7,9 @@
 #include <tessera/arithmetic.hpp>
 #include <tessera/config.hpp>
 
+struct __half;
+struct __nv_bfloat16;
+
 namespace tessera::inline v0_1 {
 
 namespace detail {
@@ -38,10 +41,18 @@ struct conversion<float, double> {
   }
 };
 
-// The accumulator of a type that says nothing else: itself. `half.hpp` says float for f16 and bf16.
+// The accumulator of a type: itself, but float for f16 and bf16, whose conversions `half.hpp` has.
 template <class T>
 struct natural_accumulator {
   using type = T;
+};
+template <>
+struct natural_accumulator<__half> {
+  using type = float;
+};
+template <>
+struct natural_accumulator<__nv_bfloat16> {
+  using type = float;
 };
 
 }  // namespace detail
@@ -88,6 +99,14 @@ struct accumulator_of<Operation, T> {
 // bf16.
 template <class Operation, class T>
 using accumulator_t = typename detail::accumulator_of<Operation, cuda::std::remove_cv_t<T>>::type;
+
+namespace detail {
+
+// A tile's elements are joined as they are.
+template <class Operation, class T>
+inline constexpr bool accumulates_in = cuda::std::is_same_v<accumulator_t<Operation, T>, T>;
+
+}  // namespace detail
 
 // An associative operator on values of type A; anything else is an initial value.
 template <class Operation, class A>

@@ -12,15 +12,6 @@
 
 namespace tessera::inline v0_1::detail {
 
-template <>
-struct natural_accumulator<__half> {
-  using type = float;
-};
-template <>
-struct natural_accumulator<__nv_bfloat16> {
-  using type = float;
-};
-
 // On the bits: the headers' own functions differ between host and device in what a NaN becomes.
 TESSERA_TILE constexpr cuda::std::uint32_t f32_bits_of_f16(cuda::std::uint16_t half) {
   cuda::std::uint32_t const sign = (half & 0x8000u) << 16, exponent = (half >> 10) & 0x1Fu, mantissa = half & 0x3FFu;

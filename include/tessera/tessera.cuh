@@ -1,4 +1,4 @@
-// Everything, with the CUDA backend. Needs nvcc.
+// The same with the CUDA backend. Needs nvcc. Whole arrays are in `device/cuda_*.cuh`.
 #pragma once
 
 #include <tessera/group/atomic.cuh>

@@ -1,4 +1,5 @@
-// Everything that a C++ compiler can read: tiles, the host backend, deterministic scatter, verify.
+// What a kernel and its launch need, for a C++ compiler: tiles, the host backend, deterministic scatter. Whole arrays
+// (`device/host_*.hpp`), f16 (`half.hpp`) and `verify/` are included by themselves.
 #pragma once
 
 #include <tessera/arithmetic.hpp>

@@ -96,8 +96,8 @@ void arg_reduce_on_device(cuda_backend const& backend, char const* call, Source 
 }  // namespace detail
 
 // Bytes of workspace for a reduction whose elements are joined as values of type T (the accumulator; for arg_min and arg_max indexed<T>),
-// of any number of elements. Zeroed as a whole once, before its first use; then valid for any number of reductions, one at a time. After a
-// launch that was aborted, zero it again.
+// of any number of elements. Zeroed as a whole once, before its first use; then valid for fewer than 2^31 reductions, one at a time. Then,
+// and after a launch that was aborted, zero it again.
 template <class T>
 std::size_t reduce_workspace_bytes() {
   return detail::workspace_bytes(detail::take_reduce_workspace<T>);

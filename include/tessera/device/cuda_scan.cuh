@@ -129,8 +129,8 @@ void scan_on_device(cuda_backend const& backend, char const* call, Source const&
 
 // Bytes of workspace for a scan of up to `count` elements that are joined as values of type T (the accumulator: that of the output's
 // elements, float for f16 and bf16, or what accumulate_as names). The workspace is zeroed as a whole once, before its first use, and stays
-// valid for any number of scans of up to that many elements, of any type of at most that size, one at a time. After a launch that was
-// aborted, zero it again.
+// valid for fewer than 2^31 scans of up to that many elements, of any type of at most that size, one at a time. Then, and after a launch
+// that was aborted, zero it again.
 template <class T>
 std::size_t scan_workspace_bytes(std::int64_t count) {
   return detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_scan_workspace<T>(count, parts); });

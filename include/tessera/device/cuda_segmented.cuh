@@ -273,8 +273,8 @@ void segmented_reduce_on_device(cuda_backend const& backend, Source const& sourc
 }  // namespace detail
 
 // Bytes of workspace for a segmented reduction of up to `count` rows of `columns` elements that are joined as values of type T. Zeroed as a
-// whole once, before its first use; then valid for any number of reductions of up to that size, one at a time. After a launch that was
-// aborted, zero it again.
+// whole once, before its first use; then valid for fewer than 2^31 reductions of up to that size, one at a time. Then, and after a launch
+// that was aborted, zero it again.
 template <class T>
 std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t columns = 1) {
   if (columns <= 1) {
@@ -285,8 +285,8 @@ std::size_t segmented_reduce_workspace_bytes(std::int64_t count, std::int64_t co
 }
 
 // Bytes of workspace for a segmented scan of up to `count` elements that are joined as values of type T (the accumulator), which are enough
-// for a segmented reduction of an array of one dimension too. Zeroed as a whole once, before its first use; then valid for any number of
-// such operations of up to that many elements, one at a time. After a launch that was aborted, zero it again.
+// for a segmented reduction of an array of one dimension too. Zeroed as a whole once, before its first use; then valid for fewer than 2^31
+// such operations of up to that many elements, one at a time. Then, and after a launch that was aborted, zero it again.
 template <class T>
 std::size_t segmented_scan_workspace_bytes(std::int64_t count) {
   return std::max(detail::workspace_bytes([&](detail::workspace_parts& parts) { return detail::take_segmented_workspace<T>(count, parts); }),

@@ -3,6 +3,7 @@
 
 #include <cuda/std/type_traits>
 
+#include <tessera/accumulate.hpp>
 #include <tessera/arithmetic.hpp>
 #include <tessera/config.hpp>
 #include <tessera/group/lane_scan.hpp>
@@ -65,6 +66,9 @@ class tile_prefixes {
 template <scan_direction Direction, bool Exclusive, class Block, class Tile, class Operation, class Finish>
 TESSERA_TILE auto scan_tile(Block& block, Tile const& tile, Operation const& operation, Finish const& finish) {
   using traits = tile_traits<Tile>;
+  static_assert(accumulates_in<Operation, typename traits::value_type>,
+                "a tile's elements are joined in their own type: convert the tile first to the type that the operator accumulates in, float "
+                "for f16 and bf16");
   tile_prefixes<typename traits::value_type, typename traits::shape, Block::size, Direction, Exclusive> const prefixes(block, tile,
                                                                                                                        operation);
   return prefixes.finished(block, finish);
@@ -74,7 +78,8 @@ TESSERA_TILE auto scan_tile(Block& block, Tile const& tile, Operation const& ope
 
 // Element i of the result is D of elements 0 .. i of the tile, row-major; with `backward`, of elements size - 1 down to i, the same on the
 // reversed tile. In registers, a NaN canonical. `operation` is plus{} or any other operator, applied in the tree of D, the earlier operand
-// first. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
+// first; elements are joined in their own type, so that tiles of f16 or bf16, and accumulate_as another type, do not compile. Called by
+// every lane of the block; synchronises. Bits do not depend on the block's size.
 template <scan_direction Direction = forward, class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_inclusive_scan(Block& block, Tile const& tile, Operation const& operation = {}) {
   using T = typename tile_traits<Tile>::value_type;
