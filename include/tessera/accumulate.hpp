@@ -104,7 +104,11 @@ namespace detail {
 
 // A tile's elements are joined as they are.
 template <class Operation, class T>
-inline constexpr bool accumulates_in = cuda::std::is_same_v<accumulator_t<Operation, T>, T>;
+TESSERA_TILE constexpr void check_tile_operation() {
+  static_assert(cuda::std::is_same_v<accumulator_t<Operation, T>, T>,
+                "a tile's elements are joined in their own type: convert the tile first to the type that the operator accumulates in, float "
+                "for f16 and bf16");
+}
 
 }  // namespace detail
 

@@ -3,7 +3,8 @@
 //     D(x0) = x0,   D(x0 .. x[n-1]) = D(x0 .. x[m-1]) + D(x[m] .. x[n-1]),   m = the largest power of two below n
 //
 // Equal, bit for bit: a perfect binary tree whose missing leaves are absent. This file is D for one lane; `group/` joins
-// the lanes of a warp and of a block, `lookback/`, `device/` and `src/cuda/segmented_reduce.cu` join chunks. None of them adds in another order.
+// the lanes of a warp and of a block, `lookback/`, `device/` and `src/cuda/segmented_reduce.cu` join chunks. None of them adds in another
+// order.
 #pragma once
 
 #include <cuda/std/bit>

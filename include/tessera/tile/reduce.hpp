@@ -75,14 +75,12 @@ TESSERA_TILE auto reduce_tile(Block& block, Tile const& tile, Operation const& o
 }  // namespace detail
 
 // D of all elements of the tile, row-major, on every lane; a NaN is canonical. `operation` is plus{} or any other operator, applied in the
-// tree of D with the left operand first; elements are joined in their own type, so that tiles of f16 or bf16, and accumulate_as another type,
-// do not compile. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
+// tree of D with the left operand first; elements are joined in their own type, so that tiles of f16 or bf16, and accumulate_as another
+// type, do not compile. Called by every lane of the block; synchronises. Bits do not depend on the block's size.
 template <class Block, class Tile, class Operation = plus>
 TESSERA_TILE auto tile_reduce(Block& block, Tile const& tile, Operation const& operation = {}) {
   using T = typename tile_traits<Tile>::value_type;
-  static_assert(detail::accumulates_in<Operation, T>,
-                "a tile's elements are joined in their own type: convert the tile first to the type that the operator accumulates in, float "
-                "for f16 and bf16");
+  detail::check_tile_operation<Operation, T>();
   T const whole = detail::reduce_tile(block, tile, operation);
   return tile_traits<Tile>::shape::size > 1 ? canonical_result<Operation>(whole) : canonical(whole);
 }

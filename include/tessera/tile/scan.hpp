@@ -66,9 +66,7 @@ class tile_prefixes {
 template <scan_direction Direction, bool Exclusive, class Block, class Tile, class Operation, class Finish>
 TESSERA_TILE auto scan_tile(Block& block, Tile const& tile, Operation const& operation, Finish const& finish) {
   using traits = tile_traits<Tile>;
-  static_assert(accumulates_in<Operation, typename traits::value_type>,
-                "a tile's elements are joined in their own type: convert the tile first to the type that the operator accumulates in, float "
-                "for f16 and bf16");
+  check_tile_operation<Operation, typename traits::value_type>();
   tile_prefixes<typename traits::value_type, typename traits::shape, Block::size, Direction, Exclusive> const prefixes(block, tile,
                                                                                                                        operation);
   return prefixes.finished(block, finish);
